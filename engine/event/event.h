@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// The vocabulary of what can happen: one struct per kind. Facts only; no colour, no sentence, no formatted number.
+//
+// Cores append events to their outputs; the shell stamps them (Stamped) and pushes them into the node's ring.
+// Strings appear only in rare events; those of the data path carry ids. Adding a kind: a struct here, a row in
+// kind_name(), a case in observe/reducer.cpp, a test.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "engine/base/ids.h"
+#include "engine/base/time.h"
+#include "engine/base/uuid.h"
+#include "engine/event/counters.h"
+
+namespace hw::event {
+
+// --- node and connections
+struct NodeStarted {
+  BrokerId node;
+  std::string host;  // advertised
+  std::uint16_t port = 0;
+  bool broker = true;
+  bool controller = true;
+  std::string cluster_id;
+  std::string directory;  // empty: in memory
+  std::shared_ptr<const NodeCounters> counters;
+};
+struct NodeReady { BrokerId node; };
+struct NodeStopped {
+  BrokerId node;
+  bool clean = true;
+};
+struct ConnectionOpened {
+  ConnectionId connection;
+  std::string peer;  // address:port
+  std::shared_ptr<const ConnectionCounters> counters;
+};
+struct ClientIdentified {  // first request with a client id, or ApiVersions with software name and version
+  ConnectionId connection;
+  std::string client_id;
+  std::string software_name;
+  std::string software_version;
+};
+struct ConnectionClosed {
+  ConnectionId connection;
+  std::string reason;  // empty: the peer closed; otherwise what was wrong with what it sent
+};
+struct RequestRefused {  // answered with an error at the top level, or not answered at all
+  ConnectionId connection;
+  std::int16_t api_key = -1;
+  std::int16_t api_version = -1;
+  std::int16_t error_code = 0;
+  std::string detail;
+};
+
+// --- metadata
+struct TopicCreated {
+  Uuid topic_id;
+  std::string name;
+  bool internal = false;
+};
+struct TopicDeleted {
+  Uuid topic_id;
+  std::string name;
+};
+struct TopicConfigChanged {
+  Uuid topic_id;
+  std::string key;
+  std::string value;
+  bool removed = false;
+};
+struct PartitionChanged {  // created, or leader, ISR or replicas changed
+  Uuid topic_id;
+  PartitionIndex partition;
+  BrokerId leader;
+  LeaderEpoch leader_epoch;
+  std::int32_t partition_epoch = 0;
+  std::vector<BrokerId> replicas;
+  std::vector<BrokerId> isr;
+};
+struct ControllerElected {
+  BrokerId controller;
+  std::int32_t epoch = 0;
+};
+struct MetadataCommitted { Offset offset; };
+
+// --- logs
+struct ReplicaOpened {
+  BrokerId node;
+  Uuid topic_id;
+  PartitionIndex partition;
+  std::shared_ptr<const ReplicaCounters> counters;
+};
+struct ReplicaClosed {
+  BrokerId node;
+  Uuid topic_id;
+  PartitionIndex partition;
+};
+struct SegmentRolled {  // also sent once per existing segment when a log opens
+  BrokerId node;
+  Uuid topic_id;
+  PartitionIndex partition;
+  Offset base_offset;
+};
+struct SegmentDeleted {
+  BrokerId node;
+  Uuid topic_id;
+  PartitionIndex partition;
+  Offset base_offset;
+};
+struct LogRecovered {
+  BrokerId node;
+  Uuid topic_id;
+  PartitionIndex partition;
+  Offset truncated_to;
+  std::int64_t truncated_bytes = 0;
+};
+struct BatchAppended {  // low priority: dropped first, and counted, when the ring is full
+  BrokerId node;
+  Uuid topic_id;
+  PartitionIndex partition;
+  Offset base_offset;
+  Offset last_offset;
+  std::int32_t size_bytes = 0;
+  ConnectionId connection;
+  // The first bytes of the key, where the batch holds one uncompressed record. key_size -1: null or not looked at.
+  std::int16_t key_size = -1;
+  std::array<char, 8> key_head{};
+};
+struct RecordsFetched {  // low priority
+  BrokerId node;
+  Uuid topic_id;
+  PartitionIndex partition;
+  Offset from;
+  std::int64_t size_bytes = 0;
+  ConnectionId connection;
+};
+struct ProducerFenced {
+  Uuid topic_id;
+  PartitionIndex partition;
+  ProducerId producer;
+  ProducerEpoch epoch;
+};
+struct DuplicateSuppressed {
+  Uuid topic_id;
+  PartitionIndex partition;
+  ProducerId producer;
+  Offset original_base_offset;
+};
+
+// --- groups
+struct GroupStateChanged {
+  std::string group;
+  std::string state;  // Kafka's name: Empty, PreparingRebalance, CompletingRebalance, Stable, Dead
+  std::int32_t generation = 0;
+  std::string protocol;
+  std::string reason;  // why, in Kafka's or the client's words; empty where nothing was said
+};
+struct GroupAssigned {  // the whole membership at once, so that a late observer needs nothing earlier
+  struct Member {
+    std::string member_id;
+    std::string client_id;
+    std::string client_host;
+    std::string instance_id;
+    ConnectionId connection;  // 0: unknown
+    std::vector<std::pair<std::string, PartitionIndex>> partitions;
+  };
+  std::string group;
+  std::int32_t generation = 0;
+  std::string leader;
+  std::vector<Member> members;
+};
+struct OffsetCommitted {
+  std::string group;
+  std::string topic;
+  PartitionIndex partition;
+  Offset offset;
+  std::shared_ptr<const CommittedCounters> counters;
+};
+struct OffsetDeleted {
+  std::string group;
+  std::string topic;
+  PartitionIndex partition;
+};
+struct GroupDeleted { std::string group; };
+
+// --- the observer's own
+struct EventsLost {
+  std::uint64_t count = 0;
+  WallTime first;
+  WallTime last;
+};
+
+using Any = std::variant<NodeStarted, NodeReady, NodeStopped, ConnectionOpened, ClientIdentified, ConnectionClosed,
+                         RequestRefused, TopicCreated, TopicDeleted, TopicConfigChanged, PartitionChanged,
+                         ControllerElected, MetadataCommitted, ReplicaOpened, ReplicaClosed, SegmentRolled,
+                         SegmentDeleted, LogRecovered, BatchAppended, RecordsFetched, ProducerFenced,
+                         DuplicateSuppressed, GroupStateChanged, GroupAssigned, OffsetCommitted, OffsetDeleted,
+                         GroupDeleted, EventsLost>;
+
+// "leader.elected" style name of a kind, stable across releases.
+[[nodiscard]] const char* kind_name(const Any& event) noexcept;
+// Events that may be dropped (and counted) when a ring is full.
+[[nodiscard]] bool low_priority(const Any& event) noexcept;
+
+struct Stamped {
+  std::uint64_t sequence = 0;  // of its node, from 1
+  BrokerId node;
+  WallTime at;
+  Any event;
+};
+
+// Where cores' shells put events. Called on the node's thread; never blocks.
+class EventSink {
+ public:
+  virtual ~EventSink() = default;
+  virtual void emit(Any event) = 0;
+};
+
+}  // namespace hw::event

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// ClusterView: everything a window (or a recording) knows about the cluster at one moment. Immutable once published.
+//
+// A tree of shared_ptr<const …> with structural sharing: the reducer copies only the path that changed, so a model finds
+// differences by comparing pointers. Levels (offsets, rates) are not in the tree: it holds pointers to counters, which
+// the reader samples when it paints.
+// Thread rule: readable from any thread; never changed after publication.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/base/ids.h"
+#include "engine/base/time.h"
+#include "engine/base/uuid.h"
+#include "engine/event/counters.h"
+#include "engine/event/event.h"
+
+namespace hw::observe {
+
+struct ReplicaView {
+  BrokerId node;
+  bool online = true;
+  std::shared_ptr<const event::ReplicaCounters> counters;  // null until the replica is open
+  std::vector<Offset> segments;                            // base offsets, ascending; the last one is active
+};
+
+struct PartitionView {
+  Uuid topic_id;
+  PartitionIndex index;
+  BrokerId leader = kNoBroker;
+  LeaderEpoch leader_epoch{0};
+  std::vector<BrokerId> isr;
+  std::vector<ReplicaView> replicas;  // in assignment order
+  WallTime changed_at;                // last leader or ISR change
+  [[nodiscard]] const ReplicaView* replica(BrokerId node) const noexcept {
+    for (const ReplicaView& r : replicas) {
+      if (r.node == node) {
+        return &r;
+      }
+    }
+    return nullptr;
+  }
+  // The leader's counters, or null.
+  [[nodiscard]] const event::ReplicaCounters* leader_counters() const noexcept {
+    const ReplicaView* r = replica(leader);
+    return r == nullptr ? nullptr : r->counters.get();
+  }
+};
+
+struct TopicView {
+  std::string name;
+  Uuid id;
+  bool internal = false;
+  std::vector<std::shared_ptr<const PartitionView>> partitions;  // by index; null: not known yet
+  std::map<std::string, std::string, std::less<>> configs;       // only what was set on the topic
+};
+
+struct NodeView {
+  BrokerId id;
+  std::string host;
+  std::uint16_t port = 0;
+  bool broker = true;
+  bool controller = true;
+  enum class State : std::uint8_t { starting, running, stopped, killed } state = State::starting;
+  WallTime since;
+  std::string directory;  // empty: in memory
+  std::shared_ptr<const event::NodeCounters> counters;
+};
+
+struct ConnectionView {
+  ConnectionId id;
+  BrokerId node;
+  std::string peer;
+  std::string client_id;
+  std::string software_name;
+  std::string software_version;
+  WallTime opened_at;
+  std::shared_ptr<const event::ConnectionCounters> counters;
+};
+
+struct GroupView {
+  struct Committed {
+    std::string topic;
+    PartitionIndex partition;
+    std::shared_ptr<const event::CommittedCounters> counters;
+    WallTime at;
+  };
+  std::string id;
+  std::string state;
+  std::int32_t generation = 0;
+  std::string protocol;
+  std::string leader;
+  std::string reason;  // of the last state change
+  WallTime changed_at;
+  std::vector<event::GroupAssigned::Member> members;
+  std::vector<Committed> committed;  // by topic, partition
+};
+
+// What just happened, for animation, the timeline and the event list: bounded, newest last.
+struct RecentEvent {
+  std::uint64_t number = 0;  // 1, 2, 3 … over the life of the observer
+  BrokerId node;
+  WallTime at;
+  std::shared_ptr<const event::Any> event;
+};
+
+struct ClusterView {
+  std::uint64_t version = 0;  // rises with every publication
+  std::string cluster_id;
+  BrokerId controller = kNoBroker;
+  std::int32_t controller_epoch = 0;
+  std::map<BrokerId, std::shared_ptr<const NodeView>> nodes;
+  std::shared_ptr<const std::map<std::string, std::shared_ptr<const TopicView>, std::less<>>> topics;  // never null
+  std::shared_ptr<const std::map<Uuid, std::string>> topic_names;                                      // never null
+  std::shared_ptr<const std::map<std::string, std::shared_ptr<const GroupView>, std::less<>>> groups;  // never null
+  std::shared_ptr<const std::map<ConnectionId, std::shared_ptr<const ConnectionView>>> connections;    // never null
+  // Rare events (not batch.appended, records.fetched, metadata.committed) of the last while, at most kRecentMax.
+  std::shared_ptr<const std::vector<RecentEvent>> recent;  // never null
+  // Batches appended since the previous publication, at most kBatchesMax; beyond that batches_skipped counts.
+  std::vector<event::Stamped> batches;
+  std::vector<event::Stamped> fetches;
+  std::uint64_t batches_skipped = 0;
+  std::uint64_t events_lost = 0;  // over the life of the observer
+  static constexpr std::size_t kRecentMax = 2'000;
+  static constexpr std::size_t kBatchesMax = 256;
+
+  ClusterView();
+  [[nodiscard]] const TopicView* find_topic(std::string_view name) const;
+  [[nodiscard]] const TopicView* find_topic(const Uuid& id) const;
+  [[nodiscard]] const GroupView* find_group(std::string_view id) const;
+};
+
+using ViewPtr = std::shared_ptr<const ClusterView>;
+
+}  // namespace hw::observe

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Session: the only thing the window knows about the cluster it shows, whether live, simulated or recorded.
+//
+// State arrives by push: frameReady() at most every 16 ms and only after a change. Everything asked for answers later,
+// on the UI thread; nothing here blocks.
+// Thread rule: UI thread only.
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/base/bytes.h"
+#include "engine/base/ids.h"
+#include "engine/observe/cluster_view.h"
+
+namespace hw::ui {
+
+// One record, as a consumer would get it. A missing key or value is null, which is not the same as empty.
+struct RecordRow {
+  std::int32_t partition = 0;
+  std::int64_t offset = 0;
+  std::int64_t timestamp_ms = -1;
+  bool log_append_time = false;
+  std::optional<Bytes> key;
+  std::optional<Bytes> value;
+  std::vector<std::pair<std::string, std::optional<Bytes>>> headers;
+  bool control = false;
+  // Of its batch:
+  std::int64_t batch_base_offset = 0;
+  std::int32_t batch_records = 0;
+  std::int32_t batch_size_bytes = 0;
+  std::int32_t leader_epoch = -1;
+  std::int64_t producer_id = -1;
+  std::int16_t producer_epoch = -1;
+  std::int32_t base_sequence = -1;
+  std::uint32_t crc = 0;
+  std::string compression;  // none, gzip, snappy, lz4, zstd
+  bool transactional = false;
+};
+
+struct ReadQuery {
+  std::string topic;
+  std::int32_t partition = 0;
+  std::int64_t from_offset = 0;       // the first record returned has at least this offset
+  std::int64_t to_offset = INT64_MAX; // exclusive
+  std::int32_t max_records = 200;
+  std::int32_t max_bytes = 1 << 20;
+};
+struct ReadAnswer {
+  QString error;  // empty: fine. Translated already.
+  std::vector<RecordRow> rows;
+  std::int64_t next_offset = 0;       // where to go on
+  std::int64_t log_start_offset = 0;
+  std::int64_t high_watermark = 0;
+};
+
+struct ProduceCommand {
+  std::string topic;
+  std::optional<std::int32_t> partition;  // nullopt: by key, or spread when the key is null
+  std::optional<Bytes> key;
+  std::optional<Bytes> value;
+  std::vector<std::pair<std::string, std::optional<Bytes>>> headers;
+};
+struct ProduceAnswer {
+  QString error;
+  std::int32_t partition = -1;
+  std::int64_t offset = -1;
+};
+
+struct CreateTopicCommand {
+  std::string name;
+  std::int32_t partitions = 3;
+  std::int16_t replication_factor = 1;
+  std::vector<std::pair<std::string, std::string>> configs;
+};
+
+struct StorageInfo {
+  bool in_memory = true;
+  QString directory;
+};
+
+class Session : public QObject {
+  Q_OBJECT
+
+ public:
+  using QObject::QObject;
+  ~Session() override = default;
+
+  // The newest view; never null (an empty cluster at first).
+  [[nodiscard]] virtual observe::ViewPtr view() const = 0;
+  [[nodiscard]] virtual QString clusterName() const = 0;         // "demo", or the folder's name
+  [[nodiscard]] virtual QString bootstrap() const = 0;           // "localhost:9092"
+  [[nodiscard]] virtual StorageInfo storage() const = 0;
+  // Records that clients other than our built-in ones have produced.
+  [[nodiscard]] virtual std::int64_t foreignRecords() const = 0;
+
+  virtual void read(const ReadQuery& query, std::function<void(ReadAnswer)> done) = 0;
+  virtual void produce(const ProduceCommand& command, std::function<void(ProduceAnswer)> done) = 0;
+  virtual void createTopic(const CreateTopicCommand& command, std::function<void(QString error)> done) = 0;
+  virtual void deleteTopic(const std::string& name, std::function<void(QString error)> done) = 0;
+  virtual void addPartitions(const std::string& name, std::int32_t total, std::function<void(QString error)> done) = 0;
+
+  // Demo traffic: a built-in producer (records per second) and a group of two built-in consumers.
+  virtual void setDemoTraffic(bool on) = 0;
+  [[nodiscard]] virtual bool demoTraffic() const = 0;
+  // A paced load for `--load`: records per second over all partitions of demo.orders; 0 stops it.
+  virtual void setLoad(int records_per_second) = 0;
+  // Copies a cluster that lives in memory to `directory` and goes on there ("Keep this cluster").
+  virtual void keep(const QString& directory, std::function<void(QString error)> done) = 0;
+
+ signals:
+  // A new view, or counters moved. `view()` is current when this arrives.
+  void frameReady();
+  void failed(const QString& what);
+};
+
+}  // namespace hw::ui
