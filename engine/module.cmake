@@ -20,7 +20,7 @@ set(HW_ARROWS_metadata "base;raft;metadata_image;wire_record;wire_runtime;wire_m
 set(HW_ARROWS_broker "base;log;metadata_image;wire_record;wire_runtime;wire_msg;env;event")
 set(HW_ARROWS_groups "base;metadata_image;wire_record;wire_runtime;wire_msg;event")
 set(HW_ARROWS_client "base;wire_record;wire_frame;wire_runtime;wire_msg;event")
-set(HW_ARROWS_api "base;broker;metadata;metadata_image;groups;log;raft;wire_record;wire_frame;wire_runtime;wire_msg;event")
+set(HW_ARROWS_api "base;env;broker;metadata;metadata_image;groups;log;raft;wire_record;wire_frame;wire_runtime;wire_msg;event")
 set(HW_ARROWS_observe "base;event;wire_runtime;wire_msg")
 set(HW_ARROWS_node "base;api;broker;metadata;metadata_image;groups;log;raft;client;env;observe;event;wire_record;wire_frame;wire_runtime;wire_msg")
 
