@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// NodeCore: one whole node (broker, controller, coordinators) without sockets, threads or clocks.
+//
+// The shell feeds it requests and time; it answers with frames to send and disk jobs to run. The same object runs under
+// the Asio shell and under the simulator. Requests of one connection are served one at a time, in order: the shell
+// hands over the next frame of a connection only after the reply to the previous one (or its `no_reply`) came out.
+// Thread rule: one thread. `now` never decreases.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/base/bytes.h"
+#include "engine/base/ids.h"
+#include "engine/base/prng.h"
+#include "engine/base/result.h"
+#include "engine/base/time.h"
+#include "engine/env/disk.h"
+#include "engine/event/event.h"
+
+namespace hw::api {
+
+struct NodeOptions {
+  BrokerId node{1};
+  std::string directory;                 // where the node's log directory is, on the Disk given
+  std::string cluster_id;                // for formatting a new directory; empty: drawn from the Prng
+  std::string advertised_host = "localhost";
+  std::uint16_t advertised_port = 9092;  // set before start(): the shell binds first
+  std::map<std::string, std::string> configs;  // Kafka's broker keys (static configuration)
+};
+
+// Time as a core needs it: monotonic for deadlines, wall for records.
+struct Now {
+  Instant instant;
+  WallTime wall;
+};
+
+struct Outputs {
+  struct Reply {
+    ConnectionId connection;
+    BytesChain frame;       // length prefix included; empty: no answer is owed (acks=0), go on with the next frame
+    bool close_after = false;
+    Duration throttle{};    // mute the connection this long after sending (KIP-219)
+  };
+  struct Close {
+    ConnectionId connection;
+    std::string reason;
+  };
+  // Runs on the disk pool, then comes back through disk_done(id, …). `work` touches nothing but the Disk.
+  struct DiskJob {
+    std::uint64_t id = 0;
+    std::function<Result<void>()> work;
+  };
+  std::vector<Reply> replies;
+  std::vector<Close> closes;
+  std::vector<DiskJob> disk_jobs;
+  void clear() {
+    replies.clear();
+    closes.clear();
+    disk_jobs.clear();
+  }
+};
+
+class NodeCore {
+ public:
+  // `disk` and `events` outlive the core; `events` may be null (nobody watches).
+  NodeCore(NodeOptions options, env::Disk& disk, event::EventSink* events,
+           std::shared_ptr<event::NodeCounters> counters, Prng prng);
+  ~NodeCore();
+  NodeCore(const NodeCore&) = delete;
+  NodeCore& operator=(const NodeCore&) = delete;
+
+  // Formats a new directory or opens an old one (recovery included), replays metadata, registers the broker.
+  // Errors: locked by somebody else, written by a newer version, not writable, corrupt beyond repair.
+  Result<void> start(Now now, Outputs& out);
+  [[nodiscard]] bool ready() const;  // produce and fetch work
+
+  void connected(ConnectionId connection, const std::string& peer, Now now);
+  void disconnected(ConnectionId connection, Now now, Outputs& out);
+  // One request frame without its length prefix.
+  void request(ConnectionId connection, Bytes frame, Now now, Outputs& out);
+
+  void tick(Now now, Outputs& out);
+  [[nodiscard]] Instant next_deadline() const;  // kNever: nothing to do until an input comes
+  void disk_done(std::uint64_t id, const Result<void>& result, Now now, Outputs& out);
+
+  // Clean shutdown: leaves groups as they are, flushes and checkpoints every log, writes the clean-shutdown marker.
+  // Synchronous: afterwards nothing is written any more.
+  Result<void> stop(Now now);
+
+  // Copies what the log of one partition holds to a reader inside this process (the window's message list).
+  struct LocalRead {
+    BytesChain batches;  // whole batches; the first may begin before `from`
+    Offset log_start_offset;
+    Offset high_watermark;
+    Offset log_end_offset;
+  };
+  Result<LocalRead> read_local(const std::string& topic, PartitionIndex partition, Offset from, std::int32_t max_bytes);
+  [[nodiscard]] std::int32_t max_request_bytes() const;  // socket.request.max.bytes
+  [[nodiscard]] const std::string& cluster_id() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace hw::api
