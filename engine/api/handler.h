@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// The contract between a node and its request handlers: one handler per API key, one file group per area.
+//
+// A handler gets the decoded request and a context, calls the cores, and answers exactly once through the context's
+// token: at once, or later from a completion (`node.reply(token, response)`). A token whose connection is gone, or that
+// was answered already, is ignored, so a completion need not know. A handler that owes no answer (acks=0) says
+// `no_reply`. Handlers keep no state of their own.
+//
+// How an API is added: write `void handle_x(Node&, const RequestContext&, wire::XRequest&)` in <area>_x.cpp (group_*.cpp,
+// admin_*.cpp, or a file by its name) and add `handler<wire::XRequest, handle_x>()` to the area's table
+// (admin_handlers(), group_handlers(), data_handlers()). ApiVersions offers what stands in those tables, nothing else.
+//
+// Thread rule: everything here runs on the node's thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/api/core.h"
+#include "engine/base/bytes.h"
+#include "engine/base/ids.h"
+#include "engine/base/prng.h"
+#include "engine/base/time.h"
+#include "engine/event/event.h"
+#include "engine/metadata/image/image.h"
+#include "engine/wire/runtime/error_code.h"
+#include "engine/wire/runtime/reader.h"
+#include "engine/wire/runtime/writer.h"
+
+namespace hw::broker {
+class Broker;
+}
+namespace hw::groups {
+class GroupCoordinator;
+}
+namespace hw::metadata {
+class Controller;
+}
+
+namespace hw::api {
+
+// One open request. Cheap to copy; stays valid as a value for ever.
+struct ReplyToken {
+  ConnectionId connection;
+  std::uint64_t serial = 0;  // counts the requests of the node; never reused
+  friend bool operator==(const ReplyToken&, const ReplyToken&) = default;
+};
+
+// The views live as long as the handler's call; copy what a completion needs.
+struct RequestContext {
+  ReplyToken token;
+  std::string_view peer;         // address:port
+  std::string_view client_host;  // as Kafka shows it: "/127.0.0.1"
+  std::string_view client_id;    // empty also for null
+  std::int16_t api_key = -1;
+  std::int16_t api_version = 0;
+  std::int32_t correlation_id = 0;
+  std::string_view listener = "PLAINTEXT";
+  // ApiVersions only: the client asked for a version that is not offered; api_version is 0 and the body is not decoded.
+  bool version_unsupported = false;
+  Now now;
+  [[nodiscard]] ConnectionId connection() const noexcept { return token.connection; }
+};
+
+// What a handler may use of its node. Implemented by NodeCore (and by fakes in tests of handlers).
+class Node {
+ public:
+  virtual ~Node() = default;
+
+  [[nodiscard]] virtual const NodeOptions& options() const = 0;  // id, advertised host and port, static configs
+  [[nodiscard]] virtual const std::string& cluster_id() const = 0;
+  [[nodiscard]] virtual const metadata::ImagePtr& image() const = 0;  // newest replayed image, never null
+  // The active controller. Its operations take a completion that runs when their records are committed and replayed
+  // (or at once where nothing is written); the node writes what the controller puts out after the handler returns.
+  [[nodiscard]] virtual metadata::Controller& controller() = 0;
+  [[nodiscard]] virtual groups::GroupCoordinator& groups() = 0;
+  [[nodiscard]] virtual broker::Broker& broker() = 0;
+  [[nodiscard]] virtual Prng& prng() = 0;
+  [[nodiscard]] virtual Now now() const = 0;
+  virtual void emit(event::Any event) = 0;
+
+  // Creates an internal topic (__consumer_offsets) with the broker's configuration unless it exists or is on its way.
+  virtual void ensure_internal_topic(std::string_view name) = 0;
+  // ApiVersions v3+ tells who the client is; becomes event::ClientIdentified.
+  virtual void client_software(ConnectionId connection, std::string_view name, std::string_view version) = 0;
+  // The API keys that this node serves, ascending: what ApiVersions offers.
+  [[nodiscard]] virtual std::span<const std::int16_t> served_apis() const = 0;
+
+  // Answers a request. The response is encoded in the version of the request.
+  template <class Response>
+  void reply(const ReplyToken& token, const Response& response) {
+    std::int16_t version = 0;
+    wire::Writer writer;
+    if (!begin_reply(token, writer, version)) {
+      return;
+    }
+    if (!encode(writer, response, version)) {
+      fail_reply(token, Response::kName);
+      return;
+    }
+    finish_reply(token, writer.finish());
+  }
+  // acks=0: nothing is sent, the connection goes on with its next request.
+  virtual void no_reply(const ReplyToken& token) = 0;
+  // Closes the connection without an answer; `reason` says what was wrong, for people.
+  virtual void close(ConnectionId connection, std::string reason) = 0;
+  // Tells observers that a request was refused as a whole (answered with an error at the top level).
+  virtual void refused(const RequestContext& request, wire::ErrorCode error, std::string detail) = 0;
+
+ protected:
+  // False where the token is not open any more. Otherwise `writer` holds length placeholder and response header.
+  virtual bool begin_reply(const ReplyToken& token, wire::Writer& writer, std::int16_t& version) = 0;
+  virtual void finish_reply(const ReplyToken& token, BytesChain frame) = 0;
+  virtual void fail_reply(const ReplyToken& token, const char* message) = 0;  // a response that cannot be encoded: our bug
+};
+
+// Decodes the body (exactly) and serves it.
+using HandlerFunction = void (*)(Node& node, const RequestContext& context, wire::Reader& body);
+
+struct Handler {
+  std::int16_t api_key = -1;
+  HandlerFunction serve = nullptr;
+};
+
+// What happens to a body that does not decode: the connection closes, nobody else is touched.
+void close_undecodable(Node& node, const RequestContext& context, const char* message);
+
+template <class Request, void (*Serve)(Node&, const RequestContext&, Request&)>
+[[nodiscard]] constexpr Handler handler() {
+  return Handler{Request::kApiKey, [](Node& node, const RequestContext& context, wire::Reader& body) {
+                   Request request;
+                   if (!context.version_unsupported &&
+                       (!decode(body, request, context.api_version) || body.remaining() != 0)) {
+                     close_undecodable(node, context, Request::kName);
+                     return;
+                   }
+                   Serve(node, context, request);
+                 }};
+}
+
+// The tables of the areas.
+[[nodiscard]] std::span<const Handler> data_handlers();   // Produce, Fetch, ListOffsets, OffsetForLeaderEpoch
+[[nodiscard]] std::span<const Handler> admin_handlers();  // admin_handlers.cpp: ApiVersions, Metadata, topics, configs, …
+[[nodiscard]] std::span<const Handler> group_handlers();  // group_handlers.cpp: FindCoordinator, groups, offsets
+
+}  // namespace hw::api
