@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Configuration keys of topics and brokers: what exists, what is valid, and which value applies.
+//
+// Precedence, highest first: the topic's own value, the broker's dynamic value, the cluster-wide dynamic default, the
+// broker's static configuration, the built-in default. A topic key looks through its broker synonyms in order
+// (retention.ms ← log.retention.ms ← log.retention.minutes ← log.retention.hours), a broker key through its own.
+// The table (names, types, defaults, ranges) is Kafka 4.4's; see config_table.inc.
+// Thread rule: BrokerConfigs is immutable after parse(); everything else is a free function of its arguments.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/base/ids.h"
+#include "engine/base/result.h"
+#include "engine/metadata/image/image.h"
+
+namespace hw::metadata {
+
+// Numbers of DescribeConfigs' ConfigType.
+enum class ConfigType : std::int8_t {
+  unknown = 0,
+  boolean = 1,
+  string = 2,
+  int32 = 3,
+  int16 = 4,
+  int64 = 5,
+  float64 = 6,
+  list = 7,
+  class_name = 8,
+  password = 9,
+};
+// Numbers of DescribeConfigs' ConfigSource.
+enum class ConfigSource : std::int8_t {
+  unknown = 0,
+  topic = 1,
+  dynamic_broker = 2,
+  dynamic_default_broker = 3,
+  static_broker = 4,
+  default_value = 5,
+};
+enum class ConfigUpdateMode : std::uint8_t { read_only, per_broker, cluster_wide };
+enum class ConfigImportance : std::uint8_t { high, medium, low };
+// How a topic default is computed from its broker key.
+enum class SynonymUnit : std::uint8_t { same, minutes_to_ms, hours_to_ms };
+struct ConfigSynonym {
+  std::string_view name;  // a broker key
+  SynonymUnit unit = SynonymUnit::same;
+};
+
+struct ConfigDef {
+  std::string_view name;
+  ConfigType type = ConfigType::unknown;
+  bool has_default = true;                        // false: required, or null
+  std::string_view default_value;
+  std::string_view range;                         // "[1,...,9] or -1", "[a, b]", empty: anything of the type
+  ConfigImportance importance = ConfigImportance::low;
+  ConfigUpdateMode update_mode = ConfigUpdateMode::read_only;  // broker keys
+  bool internal = false;                          // not shown by DescribeConfigs
+  std::span<const ConfigSynonym> synonyms;        // topic keys: broker keys, highest first; broker keys: older names
+  std::string_view documentation;
+  [[nodiscard]] bool sensitive() const noexcept { return type == ConfigType::password; }
+};
+
+[[nodiscard]] std::span<const ConfigDef> topic_config_defs() noexcept;   // sorted by name
+[[nodiscard]] std::span<const ConfigDef> broker_config_defs() noexcept;  // sorted by name
+[[nodiscard]] const ConfigDef* find_topic_config(std::string_view name) noexcept;
+[[nodiscard]] const ConfigDef* find_broker_config(std::string_view name) noexcept;
+
+// Nothing where `value` is one for `def`; otherwise what is wrong, for people. nullopt stands for null.
+[[nodiscard]] std::optional<std::string> config_error(const ConfigDef& def, const std::optional<std::string>& value);
+// All of a topic's own values together: unknown keys, bad values, null values, values over 32767 bytes, combinations.
+[[nodiscard]] std::optional<std::string> topic_configs_error(const std::map<std::string, std::optional<std::string>, std::less<>>& configs);
+
+// The static configuration of one broker (Kafka's server.properties), checked and typed.
+class BrokerConfigs {
+ public:
+  // Errors name the key. Unknown keys are kept (Kafka ignores them, plug-ins read them).
+  static Result<BrokerConfigs> parse(const std::map<std::string, std::string>& configs);
+  BrokerConfigs() = default;  // all defaults
+
+  // REQUIRES: a key of broker_config_defs() of that type, with a default or set. Synonyms are followed.
+  [[nodiscard]] std::int64_t number(std::string_view name) const;
+  [[nodiscard]] bool flag(std::string_view name) const;
+  [[nodiscard]] std::string text(std::string_view name) const;
+  [[nodiscard]] std::vector<std::string> list(std::string_view name) const;
+  [[nodiscard]] const std::string* find(std::string_view name) const;  // as given, null: not set statically
+  [[nodiscard]] const std::map<std::string, std::string, std::less<>>& values() const noexcept { return values_; }
+
+ private:
+  std::map<std::string, std::string, std::less<>> values_;
+};
+
+// One line of DescribeConfigs.
+struct ConfigValue {
+  const ConfigDef* def = nullptr;
+  std::string name;
+  std::optional<std::string> value;  // nullopt: null, also for sensitive ones
+  ConfigSource source = ConfigSource::default_value;
+  bool read_only = false;
+  struct Synonym {
+    std::string name;
+    std::optional<std::string> value;
+    ConfigSource source = ConfigSource::default_value;
+  };
+  std::vector<Synonym> synonyms;  // every place that has a value, highest first; the first one is the value itself
+};
+
+// What a topic's keys resolve to on broker `node` (37 entries: internal keys are left out). `own`: the topic's values.
+[[nodiscard]] std::vector<ConfigValue> describe_topic_configs(const ConfigMap* own, const MetadataImage& image,
+                                                              const BrokerConfigs& broker, BrokerId node);
+[[nodiscard]] std::vector<ConfigValue> describe_broker_configs(const MetadataImage& image, const BrokerConfigs& broker,
+                                                               BrokerId node);
+
+// Effective values of one topic, typed, for the log. -1 where a limit means none.
+struct TopicConfigs {
+  bool cleanup_delete = true;
+  bool cleanup_compact = false;
+  std::int64_t retention_ms = 604'800'000;
+  std::int64_t retention_bytes = -1;
+  std::int32_t segment_bytes = 1'073'741'824;
+  std::int64_t segment_ms = 604'800'000;
+  std::int64_t segment_jitter_ms = 0;
+  std::int32_t segment_index_bytes = 10'485'760;
+  std::int32_t index_interval_bytes = 4096;
+  std::int32_t max_message_bytes = 1'048'588;
+  std::int32_t max_decompressed_message_bytes = 2'147'483'639;
+  bool log_append_time = false;
+  std::int64_t timestamp_before_max_ms = 9'223'372'036'854'775'807;
+  std::int64_t timestamp_after_max_ms = 3'600'000;
+  std::string compression_type = "producer";  // producer, uncompressed, gzip, snappy, lz4, zstd
+  std::int32_t gzip_level = -1;
+  std::int32_t lz4_level = 9;
+  std::int32_t zstd_level = 3;
+  std::int32_t min_insync_replicas = 1;
+  bool unclean_leader_election = false;
+  std::int64_t delete_retention_ms = 86'400'000;
+  double min_cleanable_dirty_ratio = 0.5;
+  std::int64_t min_compaction_lag_ms = 0;
+  std::int64_t max_compaction_lag_ms = 9'223'372'036'854'775'807;
+  std::int64_t file_delete_delay_ms = 60'000;
+  std::int64_t flush_messages = 9'223'372'036'854'775'807;
+  std::int64_t flush_ms = 9'223'372'036'854'775'807;
+  bool preallocate = false;
+  friend bool operator==(const TopicConfigs&, const TopicConfigs&) = default;
+};
+[[nodiscard]] TopicConfigs effective_topic_configs(std::string_view topic, const MetadataImage& image,
+                                                   const BrokerConfigs& broker, BrokerId node);
+
+}  // namespace hw::metadata

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Controller: turns administrative requests into metadata records.
+//
+//   request ─▶ check against the newest state ─▶ records + response ─▶ (append, flush, commit) ─▶ completion(response)
+//
+// Nothing changes but by records. The controller replays what it writes at once into its own image, so that requests
+// that follow each other see each other; everybody else sees a record when it is committed. A completion runs exactly
+// once: when everything written up to that request is committed and replayed, or with NOT_CONTROLLER when the
+// controller loses its role first. A request that writes nothing also waits for what was written before it.
+// Where a partition change is needed the leader epoch and partition epoch rise as in Kafka 4.4 (KIP-631, KIP-966).
+//
+// Thread rule: one thread. Completions run inside committed() or resign(), or inside the request itself where nothing
+// is outstanding; they may call the controller again.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/base/ids.h"
+#include "engine/base/prng.h"
+#include "engine/base/time.h"
+#include "engine/base/uuid.h"
+#include "engine/metadata/configs.h"
+#include "engine/metadata/image/image.h"
+#include "engine/metadata/image/image_builder.h"
+#include "engine/metadata/image/record.h"
+#include "engine/wire/msg/create_partitions.h"
+#include "engine/wire/msg/create_topics.h"
+#include "engine/wire/msg/delete_topics.h"
+#include "engine/wire/runtime/error_code.h"
+
+namespace hw::metadata {
+
+// The levels that a cluster formatted by this release has finalized, and the ranges that it supports.
+struct FeatureRange {
+  std::string_view name;
+  std::int16_t min_supported = 0;
+  std::int16_t max_supported = 0;
+  std::int16_t initial_level = 0;  // 0: not finalized
+};
+[[nodiscard]] std::span<const FeatureRange> supported_features() noexcept;  // by name; kraft.version included
+inline constexpr std::int16_t kMetadataVersion = 33;                        // 4.4-IV2
+
+struct Registration {
+  BrokerId broker;
+  Uuid incarnation;
+  std::vector<ListenerImage> listeners;
+  std::optional<std::string> rack;
+  std::vector<Uuid> log_directories;
+};
+
+struct ProducerIdBlock {
+  wire::ErrorCode error{};
+  std::int64_t first = -1;
+  std::int32_t size = 0;
+};
+
+class Controller {
+ public:
+  struct Options {
+    BrokerId node;
+    std::shared_ptr<const BrokerConfigs> broker_configs;  // never null
+  };
+  Controller(Options options, Prng prng);
+  ~Controller();
+  Controller(const Controller&) = delete;
+  Controller& operator=(const Controller&) = delete;
+
+  // --- role. `image`: everything committed and replayed; `next_offset`: of the next record to be appended.
+  void become_active(ImagePtr image, std::int32_t epoch, Offset next_offset);
+  void resign();
+  [[nodiscard]] bool active() const noexcept;
+
+  // --- log side
+  // Records written since the last call, one inner vector for what must be one batch; append them in this order.
+  [[nodiscard]] std::vector<std::vector<Record>> take_records();
+  [[nodiscard]] bool has_records() const noexcept;
+  // Everything below `high_watermark` is committed and in the published image: runs completions.
+  void committed(Offset high_watermark);
+  [[nodiscard]] const MetadataImage& newest() const noexcept;  // with what is not committed yet
+
+  // --- requests
+  template <class Response>
+  using Done = std::function<void(Response)>;
+  void create_topics(const wire::CreateTopicsRequest& request, Done<wire::CreateTopicsResponse> done);
+  void delete_topics(const wire::DeleteTopicsRequest& request, Done<wire::DeleteTopicsResponse> done);
+  void create_partitions(const wire::CreatePartitionsRequest& request, Done<wire::CreatePartitionsResponse> done);
+  void allocate_producer_ids(BrokerId broker, Done<ProducerIdBlock> done);
+  void register_broker(const Registration& registration, Done<wire::ErrorCode> done);  // starts fenced
+  void unfence_broker(BrokerId broker, Done<wire::ErrorCode> done);
+  void fence_broker(BrokerId broker, Done<wire::ErrorCode> done);
+
+  // Used by Metadata (auto.create.topics.enable) and by coordinators. Creates those that do not exist and are not
+  // being created; names are checked like CreateTopics'. The result tells the error of each name.
+  void auto_create_topics(const std::vector<std::string>& names,
+                          Done<std::vector<std::pair<std::string, wire::ErrorCode>>> done);
+  // The request that creates an internal topic as this broker's configuration wants it (offsets.topic.*, …).
+  [[nodiscard]] wire::CreateTopicsRequest::CreatableTopic topic_template(std::string_view name) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// Nothing where the name may be a topic's; otherwise why not.
+[[nodiscard]] std::optional<std::string> topic_name_error(std::string_view name);
+
+}  // namespace hw::metadata
