@@ -7,24 +7,25 @@
 // generation is complete. Timers are deadlines inside.
 //
 // The caller's part:
-//   1. Call a request method. Reads (offset_fetch, describe_groups, list_groups) answer at once.
-//   2. Write out.appends in their order, each as one batch to __consumer_offsets-<partition>. Before each ask pending():
-//      a failed append takes the later ones of its partition with it. When the batch is committed (high watermark
-//      above it), or cannot be written, call on_committed() once with the outcome.
-//   3. Send out.replies, pass out.events on. Call tick() at next_deadline().
-// One call may give several appends; none of the methods calls back.
+//   1. Call a request method. Its completion runs exactly once: inside the call, or inside a later one.
+//   2. take() what came out: write the appends in their order, each as one batch to __consumer_offsets-<partition>.
+//      Before each ask pending(): a failed append takes the later ones of its partition with it. When the batch is
+//      committed (high watermark above it), or cannot be written, call on_committed() once with the outcome.
+//      Emit the events.
+//   3. Call tick() at next_deadline(), and take() again.
+// One call may give several appends.
 //
 // Units: names end in them. Errors: inside the responses. Bounds: Config.
-// Thread rule: one thread. `now.instant` never decreases. Not re-entrant.
+// Thread rule: one thread. `now.instant` never decreases. Completions may call the coordinator again.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "engine/base/bytes.h"
@@ -43,6 +44,7 @@
 #include "engine/wire/msg/offset_delete.h"
 #include "engine/wire/msg/offset_fetch.h"
 #include "engine/wire/msg/sync_group.h"
+#include "engine/wire/runtime/error_code.h"
 
 namespace hw::groups {
 
@@ -63,7 +65,6 @@ struct Now {
   WallTime wall;    // timestamps in records
 };
 
-using Token = std::uint64_t;     // the caller's name of a request; comes back in the reply
 using AppendId = std::uint64_t;  // rises with every append of this coordinator
 
 struct RequestContext {
@@ -80,29 +81,18 @@ struct Record {
   friend bool operator==(const Record&, const Record&) = default;
 };
 
-using Response = std::variant<wire::JoinGroupResponse, wire::SyncGroupResponse, wire::HeartbeatResponse,
-                              wire::LeaveGroupResponse, wire::OffsetCommitResponse, wire::DeleteGroupsResponse,
-                              wire::OffsetDeleteResponse>;
-
 struct Outputs {
   struct Append {
     AppendId id = 0;
     PartitionIndex partition;
     std::vector<Record> records;  // never empty; timestamps: the append time
   };
-  struct Reply {
-    Token token = 0;
-    Response response;
-  };
   std::vector<Append> appends;
-  std::vector<Reply> replies;
   std::vector<event::Any> events;
-  void clear() {
-    appends.clear();
-    replies.clear();
-    events.clear();
-  }
 };
+
+template <class Response>
+using Done = std::function<void(Response)>;
 
 class GroupCoordinator {
  public:
@@ -120,44 +110,49 @@ class GroupCoordinator {
   void begin_load(PartitionIndex partition);
   // Replays one record of the partition, in log order. Records of kinds that are not ours are skipped; one that cannot
   // be decoded is skipped and counted in load_errors(). Control records and aborted batches are not handed over.
-  void load_record(PartitionIndex partition, const Record& record);
-  void end_load(PartitionIndex partition, Now now, Outputs& out);  // sessions start afresh; events of what is there
+  void load_record(PartitionIndex partition, const Record& record, Now now);
+  void end_load(PartitionIndex partition, Now now);  // sessions start afresh; events tell what is there
   // Waiting requests get NOT_COORDINATOR; open appends are forgotten.
-  void unload(PartitionIndex partition, Outputs& out);
+  void unload(PartitionIndex partition, Now now);
   [[nodiscard]] bool leads(PartitionIndex partition) const;  // loaded and active
   [[nodiscard]] std::uint64_t load_errors() const;
 
-  // --- requests: a reply with `token` comes out now or later
-  void join(Token token, const wire::JoinGroupRequest& request, const RequestContext& context, Now now, Outputs& out);
-  void sync(Token token, const wire::SyncGroupRequest& request, const RequestContext& context, Now now, Outputs& out);
-  void heartbeat(Token token, const wire::HeartbeatRequest& request, const RequestContext& context, Now now,
-                 Outputs& out);
-  void leave(Token token, const wire::LeaveGroupRequest& request, const RequestContext& context, Now now, Outputs& out);
+  // --- requests
+  void join(const wire::JoinGroupRequest& request, const RequestContext& context, Now now,
+            Done<wire::JoinGroupResponse> done);
+  void sync(const wire::SyncGroupRequest& request, const RequestContext& context, Now now,
+            Done<wire::SyncGroupResponse> done);
+  void heartbeat(const wire::HeartbeatRequest& request, const RequestContext& context, Now now,
+                 Done<wire::HeartbeatResponse> done);
+  // Versions 0-2 name their one member in member_id; the caller turns that into `members` of one, and back.
+  void leave(const wire::LeaveGroupRequest& request, const RequestContext& context, Now now,
+             Done<wire::LeaveGroupResponse> done);
   // Topics carry names (and ids where known): the caller has resolved and checked them against the metadata image.
-  void commit_offsets(Token token, const wire::OffsetCommitRequest& request, const RequestContext& context, Now now,
-                      Outputs& out);
-  void delete_groups(Token token, const wire::DeleteGroupsRequest& request, const RequestContext& context, Now now,
-                     Outputs& out);
-  void delete_offsets(Token token, const wire::OffsetDeleteRequest& request, const RequestContext& context, Now now,
-                      Outputs& out);
+  void commit_offsets(const wire::OffsetCommitRequest& request, const RequestContext& context, Now now,
+                      Done<wire::OffsetCommitResponse> done);
+  // `groups` of the request are served (the caller turns versions before 8 into one group); topics by name, none: every
+  // topic with a committed offset. With require_stable the answer waits for commits that are on their way.
+  void fetch_offsets(const wire::OffsetFetchRequest& request, const RequestContext& context, Now now,
+                     Done<wire::OffsetFetchResponse> done);
+  void describe_groups(const wire::DescribeGroupsRequest& request, const RequestContext& context, Now now,
+                       Done<wire::DescribeGroupsResponse> done);
+  void list_groups(const wire::ListGroupsRequest& request, const RequestContext& context, Now now,
+                   Done<wire::ListGroupsResponse> done);
+  void delete_groups(const wire::DeleteGroupsRequest& request, const RequestContext& context, Now now,
+                     Done<wire::DeleteGroupsResponse> done);
+  void delete_offsets(const wire::OffsetDeleteRequest& request, const RequestContext& context, Now now,
+                      Done<wire::OffsetDeleteResponse> done);
+  // Committed offsets of deleted topics go with them.
+  void topics_deleted(const std::vector<std::string>& topics, Now now);
 
-  // --- reads of committed state: answer at once
-  // One group of an OffsetFetch; topics by name, nullopt: every topic with a committed offset.
-  [[nodiscard]] wire::OffsetFetchResponse::OffsetFetchResponseGroup fetch_offsets(
-      const wire::OffsetFetchRequest::OffsetFetchRequestGroup& request, bool require_stable, Now now);
-  [[nodiscard]] wire::DescribeGroupsResponse describe_groups(const wire::DescribeGroupsRequest& request,
-                                                             const RequestContext& context) const;
-  [[nodiscard]] wire::ListGroupsResponse list_groups(const wire::ListGroupsRequest& request) const;
-
-  // Committed offsets of deleted topics go with them (their tombstones are appends without a reply).
-  void topics_deleted(const std::vector<std::pair<Uuid, std::string>>& topics, Now now, Outputs& out);
-
-  // --- outcome of appends and time
+  // --- outputs, outcome of appends, time
+  [[nodiscard]] bool has_outputs() const;
+  [[nodiscard]] Outputs take();
   [[nodiscard]] bool pending(AppendId id) const;
   // `error` none: committed. Otherwise the log's word (NOT_LEADER_OR_FOLLOWER, RECORD_LIST_TOO_LARGE, …); it is turned
   // into what a coordinator answers, and this append and the later ones of its partition are rolled back.
-  void on_committed(AppendId id, wire::ErrorCode error, Now now, Outputs& out);
-  void tick(Now now, Outputs& out);
+  void on_committed(AppendId id, wire::ErrorCode error, Now now);
+  void tick(Now now);
   [[nodiscard]] Instant next_deadline() const;  // kNever: none
 
   // --- for tests and tools: everything that replay builds, in one printable form (equal text = equal state).
