@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/node/node.h"
+
+#include <pthread.h>
+#include <time.h>
+
+#include <algorithm>
+#include <asio/error.hpp>
+#include <asio/io_context.hpp>
+#include <asio/ip/tcp.hpp>
+#include <asio/ip/v6_only.hpp>
+#include <asio/post.hpp>
+#include <asio/steady_timer.hpp>
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <optional>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+
+#include "engine/base/diagnostics.h"
+#include "engine/node/connection.h"
+#include "engine/node/port_holder.h"
+
+namespace hw::node {
+
+namespace {
+
+using asio::ip::tcp;
+
+Instant steady_now() noexcept {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return {static_cast<std::int64_t>(t.tv_sec) * 1'000'000'000 + t.tv_nsec};
+}
+
+WallTime wall_now() noexcept {
+  timespec t{};
+  clock_gettime(CLOCK_REALTIME, &t);
+  return {static_cast<std::int64_t>(t.tv_sec) * 1'000 + t.tv_nsec / 1'000'000};
+}
+
+api::Now read_clocks() noexcept { return {steady_now(), wall_now()}; }
+
+std::string endpoint_text(const tcp::endpoint& endpoint) {
+  const asio::ip::address address = endpoint.address();
+  return (address.is_v6() ? "[" + address.to_string() + "]" : address.to_string()) + ":" +
+         std::to_string(endpoint.port());
+}
+
+}  // namespace
+
+struct Node::Loop : Connection::Owner, std::enable_shared_from_this<Node::Loop> {
+  Loop(NodeSettings given, DiskPool& disk_pool, event::EventSink* sink)
+      : settings(std::move(given)), pool(disk_pool), events(sink), timer(io) {}
+
+  // --- Connection::Owner
+  void frame_arrived(Connection& connection, Bytes frame) override {
+    const api::Now now = read_clocks();
+    core->request(connection.id(), std::move(frame), now, out);
+    finish_turn(now);
+  }
+  void connection_ended(Connection& connection, const std::string& reason) override {
+    const ConnectionId id = connection.id();
+    if (connections.erase(id) == 0) {
+      return;
+    }
+    counters->connections.set(static_cast<std::int64_t>(connections.size()));
+    if (events != nullptr) {
+      events->emit(event::ConnectionClosed{id, reason});
+    }
+    if (core != nullptr && !ending) {
+      const api::Now now = read_clocks();
+      core->disconnected(id, now, out);
+      finish_turn(now);
+    }
+  }
+
+  Result<void> bind() {
+    asio::error_code error;
+    const asio::ip::address address = asio::ip::make_address(settings.listen.address, error);
+    if (error) {
+      return fail(Errc::invalid, "cannot listen on '" + settings.listen.address +
+                                     "': give an IP address of this machine, for example 127.0.0.1 or 0.0.0.0");
+    }
+    HW_CHECK(open_acceptor(acceptors.emplace_back(io), tcp::endpoint(address, settings.listen.port)));
+    port.store(acceptors.front().local_endpoint(error).port());
+    if (settings.listen.address == "127.0.0.1") {
+      // "localhost" is ::1 for many clients; where the machine has no IPv6, the first listener alone serves.
+      tcp::acceptor second(io);
+      if (open_acceptor(second, tcp::endpoint(asio::ip::make_address("::1", error), port.load()))) {
+        acceptors.push_back(std::move(second));
+      }
+    }
+    return {};
+  }
+
+  Result<void> open_acceptor(tcp::acceptor& acceptor, const tcp::endpoint& endpoint) const {
+    asio::error_code error;
+    acceptor.open(endpoint.protocol(), error);
+    if (!error) {
+      acceptor.set_option(tcp::acceptor::reuse_address(true), error);
+    }
+    if (!error && endpoint.address().is_v6()) {
+      acceptor.set_option(asio::ip::v6_only(true), error);
+    }
+    if (!error) {
+      acceptor.bind(endpoint, error);
+    }
+    if (!error) {
+      acceptor.listen(asio::socket_base::max_listen_connections, error);
+    }
+    if (!error) {
+      return {};
+    }
+    const std::string where = endpoint_text(endpoint);
+    if (error == asio::error::address_in_use) {
+      const std::uint16_t free = next_free_port(settings.listen.address, static_cast<std::uint16_t>(endpoint.port() + 1));
+      return fail(Errc::in_use, "port " + std::to_string(endpoint.port()) + " is taken by " +
+                                    describe_port_holder(endpoint.port()) +
+                                    (free != 0 ? "; port " + std::to_string(free) + " is free" : ""));
+    }
+    return fail(error == asio::error::access_denied ? Errc::permission : Errc::io,
+                "cannot listen on " + where + ": " + error.message());
+  }
+
+  void accept(tcp::acceptor& acceptor) {
+    acceptor.async_accept([this, &acceptor, self = shared_from_this()](const asio::error_code& error, tcp::socket socket) {
+      if (error == asio::error::operation_aborted || ending) {
+        return;
+      }
+      if (!error) {
+        adopt(std::move(socket));
+      } else {
+        // Out of descriptors: the waiting client stays in the backlog; trying at once again would spin.
+        if (!accept_failing) {
+          diag::warn("node {}: cannot accept a connection: {}; raise the limit of open files (ulimit -n)",
+                     settings.core.node.value(), error.message());
+        }
+        accept_failing = true;
+        auto pause = std::make_shared<asio::steady_timer>(io, std::chrono::milliseconds(100));
+        pause->async_wait([this, &acceptor, pause, self](const asio::error_code&) { accept(acceptor); });
+        return;
+      }
+      accept_failing = false;
+      accept(acceptor);
+    });
+  }
+
+  void adopt(tcp::socket socket) {
+    asio::error_code error;
+    const tcp::endpoint remote = socket.remote_endpoint(error);
+    if (error) {
+      return;
+    }
+    const ConnectionId id(next_connection++);
+    auto connection =
+        std::make_shared<Connection>(std::move(socket), id, endpoint_text(remote), core->max_request_bytes(), *this);
+    connections.emplace(id, connection);
+    counters->connections.set(static_cast<std::int64_t>(connections.size()));
+    if (events != nullptr) {
+      events->emit(event::ConnectionOpened{id, connection->peer(), connection->counters()});
+    }
+    core->connected(id, connection->peer(), read_clocks());
+    connection->start();
+  }
+
+  // Everything the core put out: frames to their sockets, jobs to the disk pool, the timer.
+  void finish_turn(api::Now began) {
+    if (in_turn) {
+      return;  // the outer turn goes on with what was added
+    }
+    in_turn = true;
+    while (!out.replies.empty() || !out.closes.empty() || !out.disk_jobs.empty()) {
+      std::swap(out, work);
+      for (api::Outputs::Reply& reply : work.replies) {
+        const auto found = connections.find(reply.connection);
+        if (found != connections.end()) {
+          const std::shared_ptr<Connection> connection = found->second;
+          connection->reply(std::move(reply.frame), reply.close_after);
+        }
+      }
+      for (const api::Outputs::Close& close : work.closes) {
+        const auto found = connections.find(close.connection);
+        if (found != connections.end()) {
+          const std::shared_ptr<Connection> connection = found->second;
+          connection->close(close.reason);
+        }
+      }
+      for (api::Outputs::DiskJob& job : work.disk_jobs) {
+        pool.submit(std::move(job.work), [loop = shared_from_this(), id = job.id](const Result<void>& result) {
+          asio::post(loop->io, [loop, id, result] {
+            if (loop->core != nullptr && !loop->ending) {
+              const api::Now now = read_clocks();
+              loop->core->disk_done(id, result, now, loop->out);
+              loop->finish_turn(now);
+            }
+          });
+        });
+      }
+      work.clear();
+    }
+    in_turn = false;
+    arm_timer();
+    const std::int64_t took = (steady_now() - began.instant).ns;
+    if (took > counters->turn_ns_max.get()) {
+      counters->turn_ns_max.set(took);
+    }
+    if (took > 10'000'000) {
+      counters->turns_over_10ms.add(1);
+    }
+  }
+
+  void arm_timer() {
+    const Instant deadline = core->next_deadline();
+    if (deadline == armed_for) {
+      return;
+    }
+    armed_for = deadline;
+    if (deadline == kNever) {
+      timer.cancel();
+      return;
+    }
+    timer.expires_at(std::chrono::steady_clock::time_point(std::chrono::nanoseconds(deadline.ns)));
+    timer.async_wait([this, self = shared_from_this()](const asio::error_code& error) {
+      if (error || ending) {
+        return;
+      }
+      armed_for = kNever;
+      const api::Now now = read_clocks();
+      core->tick(now, out);
+      finish_turn(now);
+    });
+  }
+
+  Result<void> open() {
+    core = std::make_unique<api::NodeCore>(settings.core, *settings.disk, events, counters, Prng(settings.seed));
+    const api::Now now = read_clocks();
+    HW_CHECK(core->start(now, out));
+    cluster_id = core->cluster_id();
+    for (tcp::acceptor& acceptor : acceptors) {
+      accept(acceptor);
+    }
+    finish_turn(now);
+    return {};
+  }
+
+  void close_everything() {
+    ending = true;
+    asio::error_code ignored;
+    for (tcp::acceptor& acceptor : acceptors) {
+      acceptor.close(ignored);
+    }
+    timer.cancel();
+    const auto all = std::move(connections);
+    connections.clear();
+    for (const auto& [id, connection] : all) {
+      connection->close("the node ended");
+    }
+    io.stop();
+  }
+
+  NodeSettings settings;
+  DiskPool& pool;
+  event::EventSink* events;
+  asio::io_context io{1};
+  asio::steady_timer timer;
+  std::vector<tcp::acceptor> acceptors;
+  std::unique_ptr<api::NodeCore> core;
+  std::shared_ptr<event::NodeCounters> counters = std::make_shared<event::NodeCounters>();
+  std::unordered_map<ConnectionId, std::shared_ptr<Connection>> connections;
+  std::uint64_t next_connection = 1;
+  api::Outputs out;   // filled by the core
+  api::Outputs work;  // being carried out
+  Instant armed_for = kNever;
+  bool in_turn = false;
+  bool ending = false;
+  bool accept_failing = false;
+  std::atomic<std::uint16_t> port{0};
+  std::string cluster_id;
+  std::thread thread;
+};
+
+Node::Node(NodeSettings settings, DiskPool& pool, event::EventSink* events)
+    : loop_(std::make_shared<Loop>(std::move(settings), pool, events)) {
+  loop_->acceptors.reserve(2);  // accept() keeps references
+}
+
+Node::~Node() { kill(); }
+
+Result<void> Node::start() {
+  Loop& loop = *loop_;
+  HW_CHECK(loop.bind());
+  const ListenOptions& listen = loop.settings.listen;
+  const bool loopback = listen.address.starts_with("127.") || listen.address == "::1";
+  loop.settings.core.advertised_host =
+      !listen.advertised_host.empty() ? listen.advertised_host : (loopback ? "localhost" : listen.address);
+  loop.settings.core.advertised_port = listen.advertised_port != 0 ? listen.advertised_port : loop.port.load();
+
+  std::promise<Result<void>> opened;
+  std::future<Result<void>> answer = opened.get_future();
+  loop.thread = std::thread([loop_pointer = loop_, &opened] {
+    Loop& mine = *loop_pointer;
+    pthread_setname_np(pthread_self(), ("hw-node-" + std::to_string(mine.settings.core.node.value())).c_str());
+    Result<void> result = mine.open();
+    const bool serving = result.has_value();
+    opened.set_value(std::move(result));
+    if (serving) {
+      const auto guard = asio::make_work_guard(mine.io);
+      mine.io.run();
+    }
+  });
+  Result<void> result = answer.get();
+  if (!result) {
+    loop.thread.join();
+    loop.core.reset();
+    loop.acceptors.clear();
+  }
+  return result;
+}
+
+Result<void> Node::stop() {
+  Loop& loop = *loop_;
+  if (!loop.thread.joinable()) {
+    return {};
+  }
+  std::promise<Result<void>> stopped;
+  std::future<Result<void>> answer = stopped.get_future();
+  asio::post(loop.io, [&loop, &stopped] {
+    asio::error_code ignored;
+    for (tcp::acceptor& acceptor : loop.acceptors) {
+      acceptor.close(ignored);
+    }
+    Result<void> result = loop.core->stop(read_clocks());
+    if (loop.events != nullptr) {
+      loop.events->emit(event::NodeStopped{loop.settings.core.node, true});
+    }
+    loop.close_everything();
+    stopped.set_value(std::move(result));
+  });
+  Result<void> result = answer.get();
+  loop.thread.join();
+  loop.core.reset();
+  return result;
+}
+
+void Node::kill() {
+  Loop& loop = *loop_;
+  if (!loop.thread.joinable()) {
+    return;
+  }
+  asio::post(loop.io, [&loop] {
+    if (loop.events != nullptr) {
+      loop.events->emit(event::NodeStopped{loop.settings.core.node, false});
+    }
+    loop.close_everything();
+  });
+  loop.thread.join();
+  loop.core.reset();
+}
+
+std::uint16_t Node::port() const noexcept { return loop_->port.load(); }
+BrokerId Node::id() const noexcept { return loop_->settings.core.node; }
+const std::string& Node::cluster_id() const noexcept { return loop_->cluster_id; }
+bool Node::running() const noexcept { return loop_->thread.joinable(); }
+
+void Node::post(std::function<void(api::NodeCore&, api::Now, api::Outputs&)> work) {
+  asio::post(loop_->io, [loop = loop_, work = std::move(work)] {
+    if (loop->core == nullptr || loop->ending) {
+      return;
+    }
+    const api::Now now = read_clocks();
+    work(*loop->core, now, loop->out);
+    loop->finish_turn(now);
+  });
+}
+
+}  // namespace hw::node
