@@ -112,7 +112,7 @@ Result<Properties> parse_properties(std::string_view text) {
   for (const auto& [number, line] : logical_lines(text)) {
     std::size_t end = 0;
     while (end < line.size() && line[end] != '=' && line[end] != ':' && !blank(line[end])) {
-      end += line[end] == '\\' && end + 1 < line.size() ? 2 : 1;
+      end += line[end] == '\\' && end + 1 < line.size() ? std::size_t{2} : std::size_t{1};
     }
     std::size_t value = end;
     while (value < line.size() && blank(line[value])) {

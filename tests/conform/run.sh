@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Asks highwaterd what the conformance kit asks and compares with the answers of Apache Kafka 4.4.0.
+#   tests/conform/run.sh [REGEX]     (through ./dev conform)
+# probes.txt lists the probes that must be equal; the list only grows. allowed.txt holds deliberate differences, each
+# with its reason. apis.txt names the APIs that are built, for the probe of ApiVersions.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+bin=${HIGHWATER_BIN:?}
+kit=${HIGHWATER_SHARED:?}/conformance
+work=$(mktemp -d)
+pid=
+trap '[ -z "$pid" ] || { kill "$pid" 2>/dev/null || true; wait "$pid" 2>/dev/null || true; }; rm -rf "$work"' EXIT
+
+only=${1:-}
+if [ -z "$only" ]; then
+  only="^($(grep -v '^#' "$here/probes.txt" | awk 'NF { print $1 }' | paste -sd'|'))\$"
+fi
+grep -v '^#\|^brokers\|^controllers\|^combined' "$kit/single.properties" | sed -n 's/^prop\.//p' >"$work/server.properties"
+mkfifo "$work/ready"
+"$bin/highwaterd" --port 0 --memory --properties "$work/server.properties" >"$work/ready" 2>"$work/log" &
+pid=$!
+read -r line <"$work/ready" || { echo "conform: highwaterd did not start:"; cat "$work/log"; exit 1; }
+address=$(echo "$line" | awk '{ print $2 }')
+echo "conform: highwaterd at $address"
+"$kit/probes.py" "$address" "$only" >"$work/seen.tsv"
+status=0
+"$kit/compare.py" "$kit/golden-single.tsv" "$work/seen.tsv" --only "$only" --allow "$here/allowed.txt" || status=$?
+if [ -z "${1:-}" ]; then
+  python3 "$here/apis.py" "$kit/golden-single.tsv" "$work/seen.tsv" || status=1
+fi
+kill -0 "$pid" 2>/dev/null || { echo "conform: highwaterd died:"; tail -n 30 "$work/log"; status=1; }
+exit $status
