@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""confluent-kafka against a broker: produce, consume in a group of two, resume after a restart, admin.
+
+Every record has a number; what was acknowledged is written down and compared with what the group reads.
+"""
+import json
+import sys
+import time
+
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, ConfigResource, NewPartitions, NewTopic
+
+TOPIC = "py-orders"
+CODECS = ["none", "gzip", "snappy", "lz4", "zstd"]
+EACH = 2000
+
+
+def expect(what, ok):
+    if not ok:
+        sys.exit(f"python: {what}")
+
+
+def produce(address, path):
+    admin = AdminClient({"bootstrap.servers": address})
+    admin.create_topics([NewTopic(TOPIC, 6, 1)])[TOPIC].result(10)
+    acked = {}
+    for codec in CODECS:
+        producer = Producer({"bootstrap.servers": address, "compression.type": codec, "linger.ms": 5,
+                             "enable.idempotence": True, "partitioner": "murmur2_random"})
+
+        def done(error, message, number):
+            expect(f"delivery failed: {error}", error is None)
+            acked[number] = [message.partition(), message.offset()]
+
+        for i in range(EACH):
+            number = CODECS.index(codec) * EACH + i
+            key = None if i % 4 == 0 else f"key-{i % 100}"
+            producer.produce(TOPIC, value=f"{number}:" + "x" * (i % 300), key=key,
+                             headers=[("n", str(number)), ("none", None), ("empty", b"")],
+                             on_delivery=lambda e, m, n=number: done(e, m, n))
+            producer.poll(0)
+        expect("flush", producer.flush(30) == 0)
+    expect(f"{len(acked)} acknowledged", len(acked) == EACH * len(CODECS))
+    json.dump(acked, open(path, "w"))
+
+
+def member(address):
+    consumer = Consumer({"bootstrap.servers": address, "group.id": "py-billing", "auto.offset.reset": "earliest",
+                         "enable.auto.commit": False, "session.timeout.ms": 6000})
+    consumer.subscribe([TOPIC])
+    return consumer
+
+
+def read(address, enough, seconds=40):
+    """Two members read until `enough(seen)`; commits after the work. Returns {number: times}."""
+    members = [member(address), member(address)]
+    seen, by_member, end = {}, [0, 0], time.time() + seconds
+    while not enough(seen) and time.time() < end:
+        for which, consumer in enumerate(members):
+            for message in consumer.consume(200, 0.05):
+                if message.error():
+                    raise KafkaException(message.error())
+                number = int(message.value().split(b":")[0])
+                headers = dict(message.headers())
+                expect("headers", headers["n"] == str(number).encode() and headers["none"] is None and headers["empty"] == b"")
+                expect("key", (message.key() is None) == (number % EACH % 4 == 0))
+                seen[number] = seen.get(number, 0) + 1
+                by_member[which] += 1
+            if consumer.assignment():
+                try:
+                    consumer.commit(asynchronous=False)
+                except KafkaException as e:  # nothing to commit yet
+                    expect(str(e), e.args[0].name() == "_NO_OFFSET")
+    for consumer in members:
+        consumer.close()
+    return seen, by_member
+
+
+def consume(address, acked_path, first_path, count):
+    seen, by_member = read(address, lambda s: len(s) >= count)
+    expect(f"only {len(seen)} read", len(seen) >= count)
+    expect(f"one member read nothing: {by_member}", min(by_member) > 0)
+    json.dump(seen, open(first_path, "w"))
+
+
+def resume(address, acked_path, first_path):
+    acked = {int(k) for k in json.load(open(acked_path))}
+    first = {int(k): v for k, v in json.load(open(first_path)).items()}
+    rest = acked - set(first)
+    seen, _ = read(address, lambda s: len(s) >= len(rest))
+    time.sleep(0)
+    total = dict(first)
+    for number, times in seen.items():
+        total[number] = total.get(number, 0) + times
+    expect(f"missing {len(acked - set(total))}", acked == set(total))
+    twice = [n for n, t in total.items() if t != 1]
+    expect(f"{len(twice)} records read more than once", not twice)
+    consumer = member(address)
+    committed = consumer.committed([TopicPartition(TOPIC, p) for p in range(6)], timeout=10)
+    ends = sum(consumer.get_watermark_offsets(TopicPartition(TOPIC, p), timeout=10)[1] for p in range(6))
+    expect("committed to the end", sum(c.offset for c in committed) == ends == len(acked))
+    consumer.close()
+
+
+def admin(address):
+    client = AdminClient({"bootstrap.servers": address})
+    client.create_topics([NewTopic("py-admin", 2, 1, config={"retention.ms": "1000"})])["py-admin"].result(10)
+    client.create_partitions([NewPartitions("py-admin", 5)])["py-admin"].result(10)
+    for _ in range(100):
+        if len(client.list_topics("py-admin", timeout=10).topics["py-admin"].partitions) == 5:
+            break
+        time.sleep(0.02)
+    topics = client.list_topics(timeout=10).topics
+    expect("five partitions", len(topics["py-admin"].partitions) == 5)
+    resource = ConfigResource(ConfigResource.Type.TOPIC, "py-admin")
+    configs = client.describe_configs([resource])[resource].result(10)
+    expect("config", configs["retention.ms"].value == "1000")
+    client.delete_topics(["py-admin"])["py-admin"].result(10)
+    for _ in range(100):
+        if "py-admin" not in client.list_topics(timeout=10).topics:
+            return
+        time.sleep(0.02)
+    expect("deleted", False)
+
+
+if __name__ == "__main__":
+    what, args = sys.argv[1], sys.argv[2:]
+    if what == "consume":
+        consume(args[0], args[1], args[2], int(args[3]))
+    else:
+        {"produce": produce, "resume": resume, "admin": admin}[what](*args)
