@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/common/cluster_arguments.h"
+
+#include <charconv>
+
+#include "app/common/properties.h"
+
+namespace hw::app {
+
+namespace {
+
+Result<std::int32_t> whole_number(const std::string& key, const std::string& text) {
+  std::int32_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    return fail(Errc::invalid, key + " must be a whole number, not '" + text + "'");
+  }
+  return value;
+}
+
+// The first listener of a list that clients use (CONTROLLER listeners are the quorum's).
+Result<std::optional<ListenerText>> client_listener(const std::string& list) {
+  std::size_t begin = 0;
+  while (begin < list.size()) {
+    std::size_t end = list.find(',', begin);
+    end = end == std::string::npos ? list.size() : end;
+    HW_TRY(ListenerText listener, parse_listener(std::string_view(list).substr(begin, end - begin)));
+    if (listener.name != "CONTROLLER") {
+      return std::optional<ListenerText>(std::move(listener));
+    }
+    begin = end + 1;
+  }
+  return std::optional<ListenerText>();
+}
+
+std::optional<std::string> take(Properties& properties, const std::string& key) {
+  const auto found = properties.find(key);
+  if (found == properties.end()) {
+    return std::nullopt;
+  }
+  std::string value = std::move(found->second);
+  properties.erase(found);
+  return value;
+}
+
+}  // namespace
+
+ExitCode exit_code_of(const Error& error) noexcept {
+  switch (error.code) {
+    case Errc::invalid:
+      return ExitCode::usage;
+    case Errc::in_use:
+      return ExitCode::port_taken;
+    case Errc::locked:
+      return ExitCode::folder_locked;
+    case Errc::permission:
+    case Errc::no_space:
+      return ExitCode::folder_unusable;
+    case Errc::unsupported:
+      return ExitCode::newer_version;
+    default:
+      return ExitCode::failed;
+  }
+}
+
+Result<node::ClusterOptions> cluster_options(const ClusterArguments& arguments) {
+  node::ClusterOptions out;
+  Properties properties;
+  if (!arguments.properties_file.empty()) {
+    HW_TRY(properties, read_properties(arguments.properties_file));
+  }
+  for (const std::string& pair : arguments.configs) {
+    const std::size_t equals = pair.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return fail(Errc::invalid, "--config " + pair + ": write key=value, for example --config num.partitions=3");
+    }
+    properties[pair.substr(0, equals)] = pair.substr(equals + 1);
+  }
+
+  if (const std::optional<std::string> listeners = take(properties, "listeners")) {
+    HW_TRY(const std::optional<ListenerText> listener, client_listener(*listeners));
+    if (listener) {
+      out.listen.address = listener->host.empty() ? "0.0.0.0" : (listener->host == "localhost" ? "127.0.0.1" : listener->host);
+      out.listen.port = listener->port;
+    }
+  }
+  if (const std::optional<std::string> advertised = take(properties, "advertised.listeners")) {
+    HW_TRY(const std::optional<ListenerText> listener, client_listener(*advertised));
+    if (listener) {
+      out.listen.advertised_host = listener->host;
+      out.listen.advertised_port = listener->port;
+    }
+  }
+  std::optional<std::string> directory = take(properties, "log.dirs");
+  if (!directory) {
+    directory = take(properties, "log.dir");
+  }
+  if (const std::optional<std::string> id = take(properties, "node.id")) {
+    HW_TRY(const std::int32_t number, whole_number("node.id", *id));
+    if (number < 0) {
+      return fail(Errc::invalid, "node.id must not be negative");
+    }
+    out.node_id = number;
+  }
+  for (const char* fixed : {"process.roles", "controller.quorum.voters", "controller.quorum.bootstrap.servers",
+                            "controller.listener.names", "listener.security.protocol.map", "inter.broker.listener.name"}) {
+    (void)take(properties, fixed);
+  }
+
+  if (arguments.port) {
+    if (*arguments.port < 0 || *arguments.port > 65535) {
+      return fail(Errc::invalid, "--port must be between 0 and 65535 (0: the system chooses)");
+    }
+    out.listen.port = static_cast<std::uint16_t>(*arguments.port);
+  }
+  if (!arguments.listen.empty()) {
+    out.listen.address = arguments.listen == "localhost" ? "127.0.0.1" : arguments.listen;
+  }
+  if (!arguments.advertise.empty()) {
+    HW_TRY(const ListenerText listener, parse_listener("PLAINTEXT://" + arguments.advertise));
+    if (listener.host.empty()) {
+      return fail(Errc::invalid, "--advertise needs HOST:PORT, for example --advertise 192.168.1.5:9092");
+    }
+    out.listen.advertised_host = listener.host;
+    out.listen.advertised_port = listener.port;
+  }
+  if (arguments.memory && !arguments.directory.empty()) {
+    return fail(Errc::invalid, "--memory and --dir exclude each other: choose where records live");
+  }
+  if (arguments.nodes != 1) {
+    return fail(Errc::invalid, "--nodes " + std::to_string(arguments.nodes) +
+                                   ": this version runs one node; clusters of several come with replication");
+  }
+  out.nodes = arguments.nodes;
+  out.memory = arguments.memory;
+  if (!arguments.memory) {
+    out.directory = !arguments.directory.empty() ? arguments.directory : directory.value_or("");
+    out.memory = out.directory.empty();
+  }
+  while (out.directory.size() > 1 && out.directory.ends_with('/')) {
+    out.directory.pop_back();
+  }
+  out.configs = std::move(properties);
+  out.seed = arguments.seed;
+  return out;
+}
+
+}  // namespace hw::app

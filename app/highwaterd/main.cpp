@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// highwaterd: the cluster without a window. One line `ready ADDRESS:PORT …` on stdout when produce and fetch work.
+#include <signal.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <string>
+
+#include "app/common/cluster_arguments.h"
+#include "engine/base/diagnostics.h"
+#include "engine/node/cluster.h"
+#include "engine/node/limits.h"
+
+namespace {
+
+int report(const hw::Error& error, const hw::node::ClusterOptions& options) {
+  std::fprintf(stderr, "highwaterd: %s\n", error.detail.c_str());
+  if (error.code == hw::Errc::in_use) {
+    std::fprintf(stderr, "highwaterd: choose another one with --port N (0: any free port)\n");
+  } else if (error.code == hw::Errc::locked) {
+    std::fprintf(stderr, "highwaterd: another Highwater or Kafka uses %s; stop it, or give another --dir\n",
+                 options.directory.c_str());
+  }
+  return static_cast<int>(hw::app::exit_code_of(error));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  hw::app::ClusterArguments arguments;
+  int port = -1;
+  int ready_fd = -1;
+  std::string level = "warn";
+  CLI::App cli{"A Kafka-compatible broker for this machine. Clients connect to localhost:9092.", "highwaterd"};
+  cli.add_option("--port", port, "port to listen on (default 9092; 0: any free one)");
+  cli.add_option("--nodes", arguments.nodes, "brokers in the cluster (this version: 1)");
+  cli.add_option("--listen", arguments.listen, "address to listen on (default 127.0.0.1; 0.0.0.0: every network)");
+  cli.add_option("--advertise", arguments.advertise, "HOST:PORT that clients are told to connect to");
+  cli.add_flag("--memory", arguments.memory, "keep records in memory (the default without --dir)");
+  cli.add_option("--dir", arguments.directory, "keep records on disk, below this folder");
+  cli.add_option("--config", arguments.configs, "a broker configuration, key=value; may be repeated")->take_all();
+  cli.add_option("--properties", arguments.properties_file, "read a server.properties file");
+  cli.add_option("--ready-fd", ready_fd, "also write the ready line to this descriptor");
+  cli.add_option("--seed", arguments.seed, "seed of everything random in the cluster");
+  cli.add_option("--log-level", level, "trace, debug, info, warn, error or off (default warn)");
+  cli.set_version_flag("--version", "highwaterd " HIGHWATER_VERSION);
+  CLI11_PARSE(cli, argc, argv);
+
+  hw::diag::Level parsed = hw::diag::Level::warn;
+  if (!hw::diag::parse_level(level, parsed)) {
+    std::fprintf(stderr, "highwaterd: --log-level %s: write trace, debug, info, warn, error or off\n", level.c_str());
+    return static_cast<int>(hw::app::ExitCode::usage);
+  }
+  hw::diag::set_level(parsed);
+  if (cli.count("--port") > 0) {
+    arguments.port = port;
+  }
+
+  // Every thread inherits the blocked signals; this one waits for them.
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+  hw::node::tune_allocator();
+
+  hw::Result<hw::node::ClusterOptions> options = hw::app::cluster_options(arguments);
+  if (!options) {
+    return report(options.error(), {});
+  }
+  hw::node::Cluster cluster(*options);
+  if (const hw::Result<void> started = cluster.start(); !started) {
+    return report(started.error(), *options);
+  }
+  const std::string line = "ready " + cluster.bootstrap() + " cluster " + cluster.cluster_id() + " " +
+                           (options->memory ? std::string("memory") : options->directory) + "\n";
+  std::fputs(line.c_str(), stdout);
+  std::fflush(stdout);
+  if (ready_fd >= 0) {
+    if (write(ready_fd, line.data(), line.size()) < 0) {
+      std::fprintf(stderr, "highwaterd: cannot write to descriptor %d\n", ready_fd);
+    }
+    close(ready_fd);
+  }
+
+  int got = 0;
+  sigwait(&signals, &got);
+  if (const hw::Result<void> stopped = cluster.stop(); !stopped) {
+    return report(stopped.error(), *options);
+  }
+  return 0;
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cluster: the nodes of this process, their disk, pool and observer. What the window, the daemon and tests start.
+//
+// Thread rule: one thread calls start() and stop(); view() and post() from any.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/base/result.h"
+#include "engine/env/disk.h"
+#include "engine/node/disk_pool.h"
+#include "engine/node/node.h"
+#include "engine/observe/observer.h"
+
+namespace hw::node {
+
+struct ClusterOptions {
+  std::int32_t nodes = 1;
+  bool memory = true;
+  std::string directory;                       // on disk: one folder per node below it
+  std::uint64_t memory_limit_bytes = 0;        // memory mode; 0: half of the machine's memory
+  ListenOptions listen;
+  std::map<std::string, std::string> configs;  // Kafka's broker keys
+  std::optional<std::int32_t> node_id;         // of the first node; 1 unless given
+  std::uint64_t seed = 0;                      // 0: drawn from the operating system
+  bool observe = false;                        // events, views; the daemon alone goes without
+  std::function<void()> wake;                  // observe: a new view is there (observer's thread)
+};
+
+class Cluster {
+ public:
+  explicit Cluster(ClusterOptions options);
+  ~Cluster();  // kill where stop() was not called
+  Cluster(const Cluster&) = delete;
+  Cluster& operator=(const Cluster&) = delete;
+
+  // Errors as Node::start(). Nothing is left running after an error.
+  Result<void> start();
+  Result<void> stop();
+  void kill();
+
+  [[nodiscard]] const std::string& cluster_id() const noexcept;
+  [[nodiscard]] std::uint16_t port() const noexcept;       // of the first node
+  [[nodiscard]] std::string bootstrap() const;             // address:port of the first node's listener
+  [[nodiscard]] Node& node(std::size_t index) noexcept { return *nodes_[index]; }
+  [[nodiscard]] std::size_t size() const noexcept { return nodes_.size(); }
+  [[nodiscard]] observe::ViewPtr view();                   // REQUIRES: observe
+  [[nodiscard]] observe::Observer* observer() noexcept { return observer_.get(); }
+  [[nodiscard]] const ClusterOptions& options() const noexcept { return options_; }
+
+ private:
+  ClusterOptions options_;
+  std::shared_ptr<env::Disk> disk_;
+  std::unique_ptr<observe::Observer> observer_;
+  std::unique_ptr<DiskPool> pool_;
+  std::vector<std::unique_ptr<Node>> nodes_;
+};
+
+}  // namespace hw::node
