@@ -3,7 +3,7 @@
 //
 // A page gets a session once (attach), then frame() after every change while it is visible and the view is not paused,
 // and once when it becomes visible. In frame() it takes `view()`, samples the counters it shows, and calls update() only
-// on what differs; nothing is painted otherwise. Pages never call each other: they emit selectionRequested,
+// on what differs; nothing is painted otherwise. Pages never call each other: they Q_EMIT selectionRequested (plain `emit` is a name of the engine),
 // openRequested or commandRequested, and the window answers with setSelection() on every page.
 //
 // Pages are made in ui/panels/pages.h:

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/window/page.h"
+
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPainter>
+#include <QStackedLayout>
+#include <QVBoxLayout>
+#include <utility>
+
+#include "ui/window/controls.h"
+
+namespace hw::ui {
+
+namespace {
+
+// The line drawing above a notice.
+class Drawing : public QWidget {
+ public:
+  Drawing(std::function<void(QPainter&, const QRectF&)> paint, QWidget* parent)
+      : QWidget(parent), paint_(std::move(paint)) {
+    setFixedHeight(Theme::current().px(118));
+  }
+
+ protected:
+  void paintEvent(QPaintEvent*) override {
+    QPainter p(this);
+    p.setRenderHint(QPainter::Antialiasing);
+    paint_(p, QRectF(rect()));
+  }
+
+ private:
+  std::function<void(QPainter&, const QRectF&)> paint_;
+};
+
+// "$ kcat …" with a button that copies it.
+class CommandBox : public QWidget {
+ public:
+  CommandBox(const QString& command, QWidget* parent) : QWidget(parent) {
+    Theme& t = Theme::current();
+    setFixedHeight(t.px(34));
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(t.px(9), 0, t.px(6), 0);
+    row->setSpacing(t.px(7));
+    row->addWidget(new TextLabel(QStringLiteral("$"), FontRole::data, TextLabel::Tone::text3, this));
+    auto* line = new TextLabel(command, FontRole::data, TextLabel::Tone::text, this);
+    line->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    row->addWidget(line, 1);
+    auto* copy = new Button(Button::Kind::quiet, QStringLiteral("copy"), {}, this);
+    copy->setName(Page::tr("Copy command"));
+    QObject::connect(copy, &Button::clicked, this, [command] { QGuiApplication::clipboard()->setText(command); });
+    row->addWidget(copy);
+  }
+
+ protected:
+  void paintEvent(QPaintEvent*) override {
+    const Colors& c = Theme::current().colors();
+    QPainter p(this);
+    p.setRenderHint(QPainter::Antialiasing);
+    p.setPen(QPen(c.border, 1.0));
+    p.setBrush(c.inset);
+    p.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4);
+  }
+};
+
+}  // namespace
+
+PageHeader::PageHeader(const QString& title, QWidget* parent) : QWidget(parent) {
+  Theme& t = Theme::current();
+  auto* row = new QHBoxLayout(this);
+  row->setContentsMargins(t.px(Metrics::kPagePadding), 0, t.px(Metrics::kPagePadding), 0);
+  row->setSpacing(t.px(8));
+  title_ = new TextLabel(title, FontRole::page_title, TextLabel::Tone::text, this);
+  count_ = new TextLabel({}, FontRole::body, TextLabel::Tone::text2, this);
+  count_->setMinimumWidth(0);
+  count_->setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Preferred);
+  row->addWidget(title_);
+  row->addSpacing(t.px(2));
+  row->addWidget(count_);
+  left_ = new QHBoxLayout;
+  left_->setSpacing(t.px(8));
+  row->addLayout(left_);
+  row->addStretch(1);
+  right_ = new QHBoxLayout;
+  right_->setSpacing(t.px(8));
+  row->addLayout(right_);
+  const auto resize = [this] { setFixedHeight(Theme::current().px(Metrics::kPageHeader)); };
+  resize();
+  connect(&t, &Theme::changed, this, resize);
+}
+
+void PageHeader::setTitle(const QString& title) { title_->setText(title); }
+
+void PageHeader::setCount(const QString& text) {
+  if (count_->text() != text) {
+    count_->setText(text);
+  }
+}
+
+void PageHeader::addLeft(QWidget* widget) { left_->addWidget(widget); }
+
+void PageHeader::addRight(QWidget* widget) { right_->addWidget(widget); }
+
+QAbstractButton* PageHeader::addAction(const QString& icon, const QString& text, const QString& command_id,
+                                       const QString& shortcut) {
+  auto* button = new Button(Button::Kind::normal, icon, text, this);
+  if (!shortcut.isEmpty()) {
+    button->setShortcutCap(shortcut);
+  }
+  connect(button, &Button::clicked, this, [this, command_id] { Q_EMIT commandRequested(command_id, {}); });
+  right_->addWidget(button);
+  return button;
+}
+
+void PageHeader::paintEvent(QPaintEvent*) {
+  const Colors& c = Theme::current().colors();
+  QPainter p(this);
+  p.fillRect(rect(), c.canvas);
+  p.fillRect(0, height() - 1, width(), 1, c.hair);
+}
+
+Page::Page(Info info, QWidget* parent) : QWidget(parent), info_(std::move(info)) {
+  setAccessibleName(info_.title);
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  header_ = new PageHeader(info_.title, this);
+  connect(header_, &PageHeader::commandRequested, this, &Page::commandRequested);
+  column->addWidget(header_);
+  auto* body = new QWidget(this);
+  stack_ = new QStackedLayout(body);
+  column->addWidget(body, 1);
+  setAutoFillBackground(true);
+  const auto paint_ground = [this] {
+    QPalette p = palette();
+    p.setColor(QPalette::Window, Theme::current().colors().canvas);
+    setPalette(p);
+  };
+  paint_ground();
+  connect(&Theme::current(), &Theme::changed, this, paint_ground);
+}
+
+void Page::attach(Session* session) {
+  session_ = session;
+  view_ = session->view();
+}
+
+void Page::setSelection(const Selection& selection) { selection_ = selection; }
+
+void Page::setWidthClass(int /*width_class*/) {}
+
+void Page::deliverFrame() {
+  if (session_ == nullptr) {
+    return;
+  }
+  view_ = session_->view();
+  frame();
+}
+
+void Page::setContent(QWidget* content) {
+  content_ = content;
+  stack_->addWidget(content);
+  if (notice_ == nullptr) {
+    stack_->setCurrentWidget(content);
+  }
+}
+
+void Page::showNotice(const PageNotice& notice) {
+  Theme& t = Theme::current();
+  if (notice_ != nullptr) {
+    stack_->removeWidget(notice_);
+    notice_->deleteLater();
+  }
+  notice_ = new QWidget(this);
+  auto* outer = new QVBoxLayout(notice_);
+  outer->setContentsMargins(t.px(16), t.px(16), t.px(16), t.px(16));
+  outer->setSpacing(0);
+  outer->addStretch(2);
+  if (notice.drawing) {
+    outer->addWidget(new Drawing(notice.drawing, notice_));
+    outer->addSpacing(t.px(30));
+  }
+  auto* title = new TextLabel(notice.title, FontRole::display,
+                              notice.kind == PageNotice::Kind::failed ? TextLabel::Tone::err : TextLabel::Tone::text,
+                              notice_);
+  title->setAlignment(Qt::AlignHCenter);
+  outer->addWidget(title);
+  if (!notice.text.isEmpty()) {
+    outer->addSpacing(t.px(8));
+    auto* text = new TextLabel(notice.text, FontRole::body, TextLabel::Tone::text2, notice_);
+    text->setAlignment(Qt::AlignHCenter);
+    text->setWordWrap(true);
+    text->setFixedWidth(t.px(440));
+    outer->addWidget(text, 0, Qt::AlignHCenter);
+  }
+  if (!notice.action_text.isEmpty() || !notice.second_text.isEmpty()) {
+    outer->addSpacing(t.px(18));
+    auto* row = new QHBoxLayout;
+    row->setSpacing(t.px(8));
+    row->addStretch(1);
+    if (!notice.action_text.isEmpty()) {
+      auto* action = new Button(Button::Kind::primary, {}, notice.action_text, notice_);
+      action->setLarge(true);
+      action->setShortcutCap(notice.action_shortcut);
+      const QString id = notice.action_command;
+      connect(action, &Button::clicked, this, [this, id] { Q_EMIT commandRequested(id, {}); });
+      row->addWidget(action);
+    }
+    if (!notice.second_text.isEmpty()) {
+      auto* second = new Button(Button::Kind::normal, {}, notice.second_text, notice_);
+      second->setLarge(true);
+      const QString id = notice.second_command;
+      connect(second, &Button::clicked, this, [this, id] { Q_EMIT commandRequested(id, {}); });
+      row->addWidget(second);
+    }
+    row->addStretch(1);
+    outer->addLayout(row);
+  }
+  if (!notice.command_line.isEmpty()) {
+    outer->addSpacing(t.px(30));
+    auto* column = new QWidget(notice_);
+    column->setFixedWidth(t.px(520));
+    auto* inner = new QVBoxLayout(column);
+    inner->setContentsMargins(0, 0, 0, 0);
+    inner->setSpacing(t.px(8));
+    if (!notice.command_hint.isEmpty()) {
+      inner->addWidget(new TextLabel(notice.command_hint, FontRole::control, TextLabel::Tone::text3, column));
+    }
+    inner->addWidget(new CommandBox(notice.command_line, column));
+    outer->addWidget(column, 0, Qt::AlignHCenter);
+  }
+  outer->addStretch(3);
+  stack_->addWidget(notice_);
+  stack_->setCurrentWidget(notice_);
+}
+
+void Page::showContent() {
+  if (notice_ != nullptr) {
+    stack_->removeWidget(notice_);
+    notice_->deleteLater();
+    notice_ = nullptr;
+  }
+  if (content_ != nullptr) {
+    stack_->setCurrentWidget(content_);
+  }
+}
+
+bool Page::noticeShown() const { return notice_ != nullptr; }
+
+}  // namespace hw::ui
