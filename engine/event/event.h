@@ -216,11 +216,15 @@ struct Stamped {
   Any event;
 };
 
+// Qt makes `emit` a macro for nothing; the window includes this header too.
+#pragma push_macro("emit")
+#undef emit
 // Where cores' shells put events. Called on the node's thread; never blocks.
 class EventSink {
  public:
   virtual ~EventSink() = default;
   virtual void emit(Any event) = 0;
 };
+#pragma pop_macro("emit")
 
 }  // namespace hw::event
