@@ -222,9 +222,8 @@ class Kfake:
             shutil.copytree(os.path.join(SHARED, "peers/kfake"), source)
             subprocess.run(["chmod", "-R", "u+w", source], check=True)
             subprocess.run(["go", "build", "-o", out, "."], cwd=source, check=True, capture_output=True)
-        port = free_port()
-        self.process = subprocess.Popen([out, str(port)], stdout=subprocess.PIPE, text=True)
-        self.address = f"127.0.0.1:{port}"
+        self.process = subprocess.Popen([out], stdout=subprocess.PIPE, text=True)
+        self.address = "127.0.0.1:39092"
         self.pid = self.process.pid
         metadata_answer(self.address)
 
