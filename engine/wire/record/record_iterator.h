@@ -72,6 +72,7 @@ class RecordIterator {
   RecordIterator() = default;
   BatchView batch_;
   Bytes owner_;        // the decompressed records, or the batch itself when it was given as Bytes
+  Bytes keep_;         // a compressed batch that was given as Bytes: its header is read all along
   ByteSpan records_;   // what is being walked
   std::size_t position_ = 0;
   std::int32_t index_ = 0;

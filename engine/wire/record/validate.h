@@ -7,6 +7,9 @@
 // then 3. stamp_batch          offsets, leader epoch and timestamps, in place.
 // One pass over the bytes for the CRC and one walk over record headers; no allocation for a good batch of any codec once the
 // RecordScratch is warm. Nothing is written to the batch before step 3.
+// Two answers differ from Kafka 4.4 on purpose, where Kafka stores what its own consumers cannot read: inner offsets that are not
+// 0, 1, 2, … and (in compressed batches) records whose length disagrees with their fields are INVALID_RECORD here.
+// And decompression that passes the bound is MESSAGE_TOO_LARGE; Kafka has no bound.
 // Thread rule: one thread per scratch. Bad bytes never assert.
 #pragma once
 
@@ -40,10 +43,12 @@ struct RecordsVerdict {
   [[nodiscard]] bool ok() const noexcept { return error == ErrorCode::none; }
 };
 
-// Step 1. On success `size` is the size of the one batch: bytes after it that are no batch are dropped, as Kafka does.
+// Step 1. On success `size` is the size of the one batch: the beginning of another one after it is dropped, as Kafka does.
 struct ProduceRequestCheck {
   RecordsVerdict verdict;
   std::size_t size = 0;
+  // The bytes do not even begin like a batch: Kafka then answers every partition of the request with this error.
+  bool whole_request = false;
 };
 [[nodiscard]] ProduceRequestCheck check_produce_request(ByteSpan records, std::int16_t produce_version);
 
@@ -76,9 +81,6 @@ struct ClientBatchCheck {
   RecordsVerdict verdict;
   std::int64_t max_timestamp = kNoTimestamp;    // over the records, as the log's time index wants it
   std::int32_t offset_delta_of_max = 0;         // of the first record that has it
-  // A compressed batch whose inner offsets are not 0, 1, 2, …: old clients do that, and a leader writes it anew
-  // (rebuild_batch) instead of refusing.
-  bool rebuild = false;
 };
 [[nodiscard]] ClientBatchCheck check_client_batch(const BatchView& batch, const ProduceRules& rules, WallTime now,
                                                   RecordScratch& scratch);
@@ -90,7 +92,7 @@ Offset stamp_batch(MutableByteSpan batch, Offset base, LeaderEpoch epoch, const 
                    const ClientBatchCheck& check) noexcept;
 
 // The same records in another codec, offsets 0, 1, 2, … from the batch's base offset; producer fields and flags are kept.
-// For compression.type other than "producer", and for `rebuild`. Errors: corrupt, too_large.
+// For compression.type other than "producer". Errors: corrupt, too_large, unsupported.
 [[nodiscard]] Result<Bytes> rebuild_batch(const BatchView& batch, Compression codec, std::optional<int> level = std::nullopt,
                                           std::size_t max_decompressed = kDefaultMaxDecompressed);
 
