@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// FakeSession: a Session without an engine. It builds ClusterViews by hand and moves their counters when told to.
+//
+// Deterministic: nothing happens until tick(), produce() or another command; startClock() calls tick() from a timer for
+// looking at the window. Answers of read(), produce() … arrive from the event loop, as those of a real session do.
+#pragma once
+
+#include <QTimer>
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ui/session/session.h"
+
+namespace hw::ui {
+
+class FakeSession : public Session {
+  Q_OBJECT
+
+ public:
+  struct Options {
+    int nodes = 1;
+    bool demo = true;          // topics, producer and group of the demo
+    bool external = false;     // a foreign client that writes to demo.orders
+    int more_topics = 0;       // fills the cluster up: topics of 10 partitions each
+    std::int64_t start_ms = 1'764'417'810'000;  // wall time of the first tick
+  };
+  explicit FakeSession(const Options& options, QObject* parent = nullptr);
+  FakeSession() : FakeSession(Options{}) {}
+
+  // Lets `ms` of cluster time pass: records arrive, groups commit, a view is published, frameReady() is sent.
+  void tick(int ms);
+  void startClock(int interval_ms = 33);
+  void stopClock() { clock_.stop(); }
+  // A frame without any difference (what a careless engine might send).
+  void sendEmptyFrame();
+  void stopNode(std::int32_t node);
+  void setForeignRecords(std::int64_t records) { foreign_records_ = records; }
+  // The next createTopic, deleteTopic, produce or read answers with this error.
+  void failNext(const QString& error) { next_error_ = error; }
+  void setStorage(const StorageInfo& storage) { storage_ = storage; }
+  [[nodiscard]] std::int64_t records(const std::string& topic, std::int32_t partition) const;
+
+  [[nodiscard]] observe::ViewPtr view() const override { return view_; }
+  [[nodiscard]] QString clusterName() const override { return QStringLiteral("demo"); }
+  [[nodiscard]] QString bootstrap() const override { return QStringLiteral("localhost:9092"); }
+  [[nodiscard]] StorageInfo storage() const override { return storage_; }
+  [[nodiscard]] std::int64_t foreignRecords() const override { return foreign_records_; }
+  void read(const ReadQuery& query, std::function<void(ReadAnswer)> done) override;
+  void produce(const ProduceCommand& command, std::function<void(ProduceAnswer)> done) override;
+  void createTopic(const CreateTopicCommand& command, std::function<void(QString error)> done) override;
+  void deleteTopic(const std::string& name, std::function<void(QString error)> done) override;
+  void addPartitions(const std::string& name, std::int32_t total, std::function<void(QString error)> done) override;
+  void setDemoTraffic(bool on) override;
+  [[nodiscard]] bool demoTraffic() const override { return traffic_; }
+  void setLoad(int records_per_second) override { load_ = records_per_second; }
+  void keep(const QString& directory, std::function<void(QString error)> done) override;
+
+ private:
+  struct Partition {
+    std::vector<std::shared_ptr<event::ReplicaCounters>> replicas;  // in assignment order
+    std::vector<BrokerId> assignment;
+    std::deque<RecordRow> rows;      // the newest kRowsKept
+    std::int64_t end = 0;
+    std::shared_ptr<event::CommittedCounters> committed;
+    std::vector<Offset> segments{Offset(0)};
+  };
+  struct Topic {
+    Uuid id;
+    bool internal = false;
+    std::vector<Partition> partitions;
+    std::map<std::string, std::string, std::less<>> configs;
+  };
+  static constexpr std::size_t kRowsKept = 5'000;
+
+  void addTopic(const std::string& name, int partitions, std::map<std::string, std::string, std::less<>> configs,
+                bool internal = false);
+  std::int64_t append(const std::string& topic, std::int32_t partition, RecordRow row, ConnectionId connection);
+  void remember(BrokerId node, event::Any event);
+  void publish();
+  [[nodiscard]] std::shared_ptr<const observe::TopicView> topicView(const std::string& name, const Topic& topic) const;
+  [[nodiscard]] QString takeError();
+  void answer(std::function<void()> call);
+
+  Options options_;
+  QTimer clock_;
+  observe::ViewPtr view_;
+  std::map<std::string, Topic> topics_;
+  std::map<BrokerId, std::shared_ptr<observe::NodeView>> nodes_;
+  std::map<BrokerId, std::shared_ptr<event::NodeCounters>> node_counters_;
+  std::vector<std::shared_ptr<const observe::ConnectionView>> connections_;
+  std::vector<std::shared_ptr<event::ConnectionCounters>> connection_counters_;
+  std::vector<observe::RecentEvent> recent_;
+  std::vector<event::Stamped> batches_;
+  std::vector<event::Stamped> fetches_;
+  std::uint64_t event_number_ = 0;
+  std::uint64_t version_ = 0;
+  std::int64_t now_ms_;
+  std::int64_t elapsed_ms_ = 0;
+  double owed_ = 0.0;
+  double owed_load_ = 0.0;
+  std::int64_t produced_ = 0;
+  bool traffic_ = true;
+  int load_ = 0;
+  std::int64_t foreign_records_ = 0;
+  StorageInfo storage_;
+  QString next_error_;
+};
+
+}  // namespace hw::ui
