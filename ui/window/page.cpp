@@ -151,6 +151,10 @@ void Page::setSelection(const Selection& selection) { selection_ = selection; }
 
 void Page::setWidthClass(int /*width_class*/) {}
 
+QRect Page::anchor(const Selection& /*selection*/) const { return {}; }
+
+std::optional<QPoint> Page::freeSpot(QSize /*size*/) const { return std::nullopt; }
+
 void Page::deliverFrame() {
   if (session_ == nullptr) {
     return;

@@ -18,6 +18,7 @@
 #include <QVariantMap>
 #include <QWidget>
 #include <functional>
+#include <optional>
 
 #include "engine/observe/cluster_view.h"
 #include "ui/session/selection.h"
@@ -106,6 +107,10 @@ class Page : public QWidget {
   virtual void setWidthClass(int width_class);
   // "/" or Ctrl+F on this page. False: the page has no filter.
   virtual bool focusFilter() { return false; }
+  // Where an object is painted, in this page's coordinates; empty: not visible. The coach mark points at it.
+  [[nodiscard]] virtual QRect anchor(const Selection& selection) const;
+  // A place of this size that covers no card, text or object; nullopt: the page does not know one.
+  [[nodiscard]] virtual std::optional<QPoint> freeSpot(QSize size) const;
   // Ctrl+T: the same data as an accessible table, or back. False: the page has no other form.
   virtual bool toggleTable() { return false; }
 
