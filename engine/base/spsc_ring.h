@@ -22,14 +22,19 @@ class SpscRing {
       : mask_(capacity - 1), slots_(std::make_unique<std::optional<T>[]>(capacity)) {
     HW_ASSERT(std::has_single_bit(capacity), "ring capacity is a power of two");
   }
-  bool push(T value) {
+  // Producer: true where the next push() will succeed (so that a value is not given away in vain).
+  [[nodiscard]] bool has_room() noexcept {
     const std::size_t tail = tail_.load(std::memory_order_relaxed);
     if (tail - head_seen_ > mask_) {
       head_seen_ = head_.load(std::memory_order_acquire);
-      if (tail - head_seen_ > mask_) {
-        return false;
-      }
     }
+    return tail - head_seen_ <= mask_;
+  }
+  bool push(T value) {
+    if (!has_room()) {
+      return false;
+    }
+    const std::size_t tail = tail_.load(std::memory_order_relaxed);
     slots_[tail & mask_].emplace(std::move(value));
     tail_.store(tail + 1, std::memory_order_release);
     return true;

@@ -119,9 +119,11 @@ struct ClusterView {
   std::shared_ptr<const std::map<Uuid, std::string>> topic_names;                                      // never null
   std::shared_ptr<const std::map<std::string, std::shared_ptr<const GroupView>, std::less<>>> groups;  // never null
   std::shared_ptr<const std::map<ConnectionId, std::shared_ptr<const ConnectionView>>> connections;    // never null
-  // Rare events (not batch.appended, records.fetched, metadata.committed) of the last while, at most kRecentMax.
+  // Rare events of the last while, at most kRecentMax: not batch.appended, records.fetched and metadata.committed, and of
+  // offset.committed only a group's first on each partition (later ones move the counter).
   std::shared_ptr<const std::vector<RecentEvent>> recent;  // never null
-  // Batches appended since the previous publication, at most kBatchesMax; beyond that batches_skipped counts.
+  // Batches appended since the previous publication: the newest kBatchesMax, batches_skipped counts the others. Fetches
+  // alike.
   std::vector<event::Stamped> batches;
   std::vector<event::Stamped> fetches;
   std::uint64_t batches_skipped = 0;

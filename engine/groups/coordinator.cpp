@@ -1,0 +1,475 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/groups/coordinator.h"
+
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <utility>
+
+#include "engine/base/assert.h"
+#include "engine/groups/classic/classic_protocol.h"
+#include "engine/groups/offsets/offset_protocol.h"
+#include "engine/groups/runtime/java_string.h"
+#include "engine/groups/runtime/shard.h"
+
+namespace hw::groups {
+namespace {
+
+using wire::ErrorCode;
+
+// As Kafka compares filters: without regard to case and blanks around.
+std::string folded(std::string_view text) {
+  const auto blank = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
+  while (!text.empty() && blank(text.front())) {
+    text.remove_prefix(1);
+  }
+  while (!text.empty() && blank(text.back())) {
+    text.remove_suffix(1);
+  }
+  std::string result(text);
+  std::transform(result.begin(), result.end(), result.begin(),
+                 [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); });
+  return result;
+}
+
+constexpr std::int16_t kDescribeNotFoundFrom = 6;  // DescribeGroups, KIP-1043
+
+}  // namespace
+
+struct GroupCoordinator::Impl {
+  Impl(Config config, Prng prng) : runtime{config, prng, {}, {}, {}, 0, 0} {}
+
+  Runtime runtime;
+  ClassicProtocol classic{runtime};
+  OffsetProtocol offsets{runtime, classic};
+  std::map<PartitionIndex, std::unique_ptr<Shard>> shards;
+  std::int32_t partitions = 0;
+  std::uint64_t load_errors = 0;
+  int depth = 0;
+
+  // Completions run when the outermost call is done with its changes, so that they may call in again.
+  class Turn {
+   public:
+    explicit Turn(Impl& impl) : impl_(impl) { ++impl_.depth; }
+    ~Turn() {
+      if (impl_.depth == 1) {
+        while (!impl_.runtime.due.empty()) {
+          std::vector<std::function<void()>> due;
+          due.swap(impl_.runtime.due);
+          for (auto& completion : due) {
+            completion();
+          }
+        }
+      }
+      --impl_.depth;
+    }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+   private:
+    Impl& impl_;
+  };
+
+  [[nodiscard]] PartitionIndex partition_of(std::string_view group) const {
+    return PartitionIndex(partition_by_hash(group, partitions));
+  }
+  // The shard of a group that is led here and loaded, or the error.
+  Shard* shard_of(std::string_view group, ErrorCode& error) {
+    const auto found = shards.find(partition_of(group));
+    if (found == shards.end()) {
+      error = ErrorCode::not_coordinator;
+      return nullptr;
+    }
+    if (found->second->loading()) {
+      error = ErrorCode::coordinator_load_in_progress;
+      return nullptr;
+    }
+    return found->second.get();
+  }
+  void schedule_expiry(PartitionIndex partition, Now now) {
+    runtime.timers.schedule({partition, TimerKey::Kind::expire_offsets, {}, {}},
+                            now.instant + milliseconds(runtime.config.offsets_retention_check_interval_ms));
+  }
+  wire::DescribeGroupsResponse::DescribedGroup describe(const std::string& id, std::int16_t version);
+};
+
+GroupCoordinator::GroupCoordinator(Config config, Prng prng) : impl_(std::make_unique<Impl>(config, prng)) {
+  set_partition_count(config.offsets_topic_num_partitions);
+}
+GroupCoordinator::~GroupCoordinator() = default;
+
+void GroupCoordinator::set_partition_count(std::int32_t partitions) {
+  HW_ASSERT(partitions > 0, "a topic has partitions");
+  impl_->partitions = partitions;
+}
+PartitionIndex GroupCoordinator::partition_of(std::string_view group) const { return impl_->partition_of(group); }
+
+// ---------------------------------------------------------------------------------------------------------- leadership
+
+void GroupCoordinator::begin_load(PartitionIndex partition) {
+  if (impl_->shards.find(partition) == impl_->shards.end()) {
+    impl_->shards.emplace(partition, std::make_unique<Shard>(partition, impl_->runtime));
+  }
+}
+
+void GroupCoordinator::load_record(PartitionIndex partition, const Record& record, Now) {
+  const auto found = impl_->shards.find(partition);
+  if (found != impl_->shards.end() && found->second->loading() && !found->second->load(record)) {
+    ++impl_->load_errors;
+  }
+}
+
+void GroupCoordinator::end_load(PartitionIndex partition, Now now) {
+  Impl::Turn turn(*impl_);
+  const auto found = impl_->shards.find(partition);
+  if (found == impl_->shards.end() || !found->second->loading()) {
+    return;
+  }
+  found->second->end_load(now);
+  impl_->classic.loaded(*found->second, now);
+  impl_->schedule_expiry(partition, now);
+}
+
+void GroupCoordinator::unload(PartitionIndex partition, Now now) {
+  Impl::Turn turn(*impl_);
+  const auto found = impl_->shards.find(partition);
+  if (found == impl_->shards.end()) {
+    return;
+  }
+  Shard& shard = *found->second;
+  shard.abandon_open(now);
+  impl_->classic.unload(shard, now);
+  impl_->runtime.timers.cancel_all(partition);
+  auto& appends = impl_->runtime.outputs.appends;
+  appends.erase(std::remove_if(appends.begin(), appends.end(),
+                               [&](const Outputs::Append& append) { return append.partition == partition; }),
+                appends.end());
+  impl_->shards.erase(found);
+}
+
+bool GroupCoordinator::leads(PartitionIndex partition) const {
+  const auto found = impl_->shards.find(partition);
+  return found != impl_->shards.end() && !found->second->loading();
+}
+std::uint64_t GroupCoordinator::load_errors() const { return impl_->load_errors; }
+
+// ------------------------------------------------------------------------------------------------------------ requests
+
+void GroupCoordinator::join(const wire::JoinGroupRequest& request, const RequestContext& context, Now now,
+                            Done<wire::JoinGroupResponse> done) {
+  Impl::Turn turn(*impl_);
+  const Config& config = impl_->runtime.config;
+  ErrorCode error = ErrorCode::none;
+  Shard* shard = nullptr;
+  if (request.group_id.empty()) {
+    error = ErrorCode::invalid_group_id;
+  } else if (request.session_timeout_ms < config.group_min_session_timeout_ms ||
+             request.session_timeout_ms > config.group_max_session_timeout_ms) {
+    error = ErrorCode::invalid_session_timeout;
+  } else {
+    shard = impl_->shard_of(request.group_id, error);
+  }
+  if (shard == nullptr) {
+    wire::JoinGroupResponse response;
+    response.error_code = error;
+    response.member_id = request.member_id;
+    impl_->runtime.answer(done, std::move(response));
+    return;
+  }
+  impl_->classic.join(*shard, request, context, now, done);
+}
+
+void GroupCoordinator::sync(const wire::SyncGroupRequest& request, const RequestContext&, Now now,
+                            Done<wire::SyncGroupResponse> done) {
+  Impl::Turn turn(*impl_);
+  ErrorCode error = ErrorCode::invalid_group_id;
+  Shard* shard = request.group_id.empty() ? nullptr : impl_->shard_of(request.group_id, error);
+  if (shard == nullptr) {
+    wire::SyncGroupResponse response;
+    response.error_code = error;
+    impl_->runtime.answer(done, std::move(response));
+    return;
+  }
+  impl_->classic.sync(*shard, request, now, done);
+}
+
+void GroupCoordinator::heartbeat(const wire::HeartbeatRequest& request, const RequestContext&, Now now,
+                                 Done<wire::HeartbeatResponse> done) {
+  Impl::Turn turn(*impl_);
+  ErrorCode error = ErrorCode::invalid_group_id;
+  Shard* shard = request.group_id.empty() ? nullptr : impl_->shard_of(request.group_id, error);
+  if (shard == nullptr) {
+    // While loading nobody can be judged; the member goes on.
+    wire::HeartbeatResponse response;
+    response.error_code = error == ErrorCode::coordinator_load_in_progress ? ErrorCode::none : error;
+    impl_->runtime.answer(done, std::move(response));
+    return;
+  }
+  impl_->classic.heartbeat(*shard, request, now, done);
+}
+
+void GroupCoordinator::leave(const wire::LeaveGroupRequest& request, const RequestContext&, Now now,
+                             Done<wire::LeaveGroupResponse> done) {
+  Impl::Turn turn(*impl_);
+  ErrorCode error = ErrorCode::invalid_group_id;
+  Shard* shard = request.group_id.empty() ? nullptr : impl_->shard_of(request.group_id, error);
+  if (shard == nullptr) {
+    wire::LeaveGroupResponse response;
+    response.error_code = error;
+    impl_->runtime.answer(done, std::move(response));
+    return;
+  }
+  impl_->classic.leave(*shard, request, now, done);
+}
+
+void GroupCoordinator::commit_offsets(const wire::OffsetCommitRequest& request, const RequestContext& context, Now now,
+                                      Done<wire::OffsetCommitResponse> done) {
+  Impl::Turn turn(*impl_);
+  ErrorCode error = ErrorCode::none;
+  Shard* shard = impl_->shard_of(request.group_id, error);  // the empty group id may commit, as it always could
+  if (shard == nullptr) {
+    impl_->runtime.answer(done, OffsetProtocol::commit_error(request, error));
+    return;
+  }
+  impl_->offsets.commit(*shard, request, context, now, done);
+}
+
+void GroupCoordinator::fetch_offsets(const wire::OffsetFetchRequest& request, const RequestContext&, Now now,
+                                     Done<wire::OffsetFetchResponse> done) {
+  Impl::Turn turn(*impl_);
+  struct Gathered {
+    wire::OffsetFetchResponse response;
+    std::size_t waiting = 0;
+  };
+  auto gathered = std::make_shared<Gathered>();
+  gathered->response.groups.resize(request.groups.size());
+  gathered->waiting = request.groups.size() + 1;
+  const auto arrived = [this, gathered, done] {
+    if (--gathered->waiting == 0) {
+      impl_->runtime.answer(done, std::move(gathered->response));
+    }
+  };
+  for (std::size_t i = 0; i < request.groups.size(); ++i) {
+    const auto& group = request.groups[i];
+    gathered->response.groups[i].group_id = group.group_id;
+    ErrorCode error = ErrorCode::none;
+    Shard* shard = impl_->shard_of(group.group_id, error);
+    if (shard == nullptr) {
+      gathered->response.groups[i].error_code = error;
+      arrived();
+      continue;
+    }
+    gathered->response.groups[i] = impl_->offsets.fetch(*shard, group, request.require_stable);
+    if (!request.require_stable) {
+      arrived();
+      continue;
+    }
+    shard->when_settled(
+        [gathered, arrived, i](ErrorCode failed, Now) {
+          if (failed != ErrorCode::none) {
+            auto& answer = gathered->response.groups[i];
+            answer.topics.clear();
+            // Old consumers know this error and look for the coordinator again; they do not know the others.
+            answer.error_code = failed == ErrorCode::coordinator_not_available ? ErrorCode::not_coordinator : failed;
+          }
+          arrived();
+        },
+        now);
+  }
+  arrived();
+}
+
+wire::DescribeGroupsResponse::DescribedGroup GroupCoordinator::Impl::describe(const std::string& id,
+                                                                              std::int16_t version) {
+  wire::DescribeGroupsResponse::DescribedGroup answer;
+  answer.group_id = id;
+  ErrorCode error = ErrorCode::none;
+  const Shard* shard = shard_of(id, error);
+  if (shard == nullptr) {
+    answer.error_code = error;
+    return answer;
+  }
+  const ClassicGroup* group = shard->find_group(id);
+  if (group == nullptr) {
+    answer.group_state = state_name(ClassicState::dead);
+    if (version >= kDescribeNotFoundFrom) {
+      answer.error_code = ErrorCode::group_id_not_found;
+      answer.error_message = "Group " + id + " not found.";
+    }
+    return answer;
+  }
+  const bool stable = group->in(ClassicState::stable);
+  answer.group_state = state_name(group->state());
+  answer.protocol_type = group->protocol_type().value_or(std::string());
+  if (stable) {
+    answer.protocol_data = group->protocol_name().value_or(std::string());
+  }
+  for (const auto& [member_id, member] : group->members()) {
+    wire::DescribeGroupsResponse::DescribedGroupMember entry;
+    entry.member_id = member_id;
+    entry.group_instance_id = member.instance_id;
+    entry.client_id = member.client_id;
+    entry.client_host = member.client_host;
+    entry.member_assignment = member.assignment;
+    if (stable) {
+      const Protocol* protocol = member.find_protocol(answer.protocol_data);
+      entry.member_metadata = protocol == nullptr ? Bytes() : protocol->metadata;
+    }
+    answer.members.push_back(std::move(entry));
+  }
+  return answer;
+}
+
+void GroupCoordinator::describe_groups(const wire::DescribeGroupsRequest& request, const RequestContext& context, Now,
+                                       Done<wire::DescribeGroupsResponse> done) {
+  Impl::Turn turn(*impl_);
+  wire::DescribeGroupsResponse response;
+  for (const std::string& id : request.groups) {
+    response.groups.push_back(impl_->describe(id, context.api_version));
+  }
+  impl_->runtime.answer(done, std::move(response));
+}
+
+void GroupCoordinator::list_groups(const wire::ListGroupsRequest& request, const RequestContext&, Now,
+                                   Done<wire::ListGroupsResponse> done) {
+  Impl::Turn turn(*impl_);
+  const auto matches = [](const std::vector<std::string>& filter, std::string_view value) {
+    const std::string wanted = folded(value);
+    return filter.empty() ||
+           std::any_of(filter.begin(), filter.end(), [&](const std::string& one) { return folded(one) == wanted; });
+  };
+  wire::ListGroupsResponse response;
+  for (const auto& [partition, shard] : impl_->shards) {
+    if (shard->loading()) {
+      response.groups.clear();
+      response.error_code = ErrorCode::coordinator_load_in_progress;
+      break;
+    }
+    for (const auto& [id, group] : shard->groups()) {
+      if (matches(request.states_filter, state_name(group->state())) && matches(request.types_filter, "classic")) {
+        wire::ListGroupsResponse::ListedGroup entry;
+        entry.group_id = id;
+        entry.protocol_type = group->protocol_type().value_or(std::string());
+        entry.group_state = state_name(group->state());
+        entry.group_type = "classic";
+        response.groups.push_back(std::move(entry));
+      }
+    }
+  }
+  impl_->runtime.answer(done, std::move(response));
+}
+
+void GroupCoordinator::delete_groups(const wire::DeleteGroupsRequest& request, const RequestContext&, Now now,
+                                     Done<wire::DeleteGroupsResponse> done) {
+  Impl::Turn turn(*impl_);
+  struct Gathered {
+    wire::DeleteGroupsResponse response;
+    std::size_t waiting = 0;
+  };
+  auto gathered = std::make_shared<Gathered>();
+  gathered->response.results.resize(request.groups_names.size());
+  gathered->waiting = request.groups_names.size() + 1;
+  const auto arrived = [this, gathered, done](std::size_t i, ErrorCode error) {
+    if (i < gathered->response.results.size()) {
+      gathered->response.results[i].error_code = error;
+    }
+    if (--gathered->waiting == 0) {
+      impl_->runtime.answer(done, std::move(gathered->response));
+    }
+  };
+  for (std::size_t i = 0; i < request.groups_names.size(); ++i) {
+    const std::string& id = request.groups_names[i];
+    gathered->response.results[i].group_id = id;
+    ErrorCode error = ErrorCode::none;
+    Shard* shard = impl_->shard_of(id, error);
+    if (shard != nullptr) {
+      const ClassicGroup* group = shard->find_group(id);
+      if (group == nullptr) {
+        error = ErrorCode::group_id_not_found;
+      } else if (!group->in(ClassicState::empty)) {
+        error = ErrorCode::non_empty_group;
+      }
+    }
+    if (error != ErrorCode::none) {
+      arrived(i, error);
+      continue;
+    }
+    std::vector<Record> records;
+    OffsetProtocol::remove_all(*shard, id, records);
+    records.push_back({encode_group_key(id), std::nullopt});
+    delete_group(impl_->runtime, impl_->classic, *shard, id, std::move(records),
+                 [arrived, i](ErrorCode failed, Now) { arrived(i, failed); });
+  }
+  static_cast<void>(now);
+  arrived(gathered->response.results.size(), ErrorCode::none);
+}
+
+void GroupCoordinator::delete_offsets(const wire::OffsetDeleteRequest& request, const RequestContext&, Now now,
+                                      Done<wire::OffsetDeleteResponse> done) {
+  Impl::Turn turn(*impl_);
+  ErrorCode error = ErrorCode::invalid_group_id;
+  Shard* shard = request.group_id.empty() ? nullptr : impl_->shard_of(request.group_id, error);
+  if (shard == nullptr) {
+    wire::OffsetDeleteResponse response;
+    response.error_code = error;
+    impl_->runtime.answer(done, std::move(response));
+    return;
+  }
+  impl_->offsets.remove(*shard, request, now, done);
+}
+
+void GroupCoordinator::topics_deleted(const std::vector<std::string>& topics, Now) {
+  Impl::Turn turn(*impl_);
+  for (const auto& [partition, shard] : impl_->shards) {
+    if (!shard->loading()) {
+      impl_->offsets.topics_deleted(*shard, topics);
+    }
+  }
+}
+
+// ------------------------------------------------------------------------------------------------ outputs, outcome, time
+
+bool GroupCoordinator::has_outputs() const {
+  return !impl_->runtime.outputs.appends.empty() || !impl_->runtime.outputs.events.empty();
+}
+Outputs GroupCoordinator::take() { return std::exchange(impl_->runtime.outputs, Outputs()); }
+
+bool GroupCoordinator::pending(AppendId id) const {
+  return std::any_of(impl_->shards.begin(), impl_->shards.end(),
+                     [id](const auto& entry) { return entry.second->pending(id); });
+}
+
+void GroupCoordinator::on_committed(AppendId id, ErrorCode error, Now now) {
+  Impl::Turn turn(*impl_);
+  for (const auto& [partition, shard] : impl_->shards) {
+    if (shard->pending(id)) {
+      shard->on_committed(id, error, now);
+      return;
+    }
+  }
+}
+
+void GroupCoordinator::tick(Now now) {
+  Impl::Turn turn(*impl_);
+  while (const std::optional<TimerKey> due = impl_->runtime.timers.pop_due(now.instant)) {
+    const auto found = impl_->shards.find(due->partition);
+    if (found == impl_->shards.end()) {
+      continue;
+    }
+    if (due->kind == TimerKey::Kind::expire_offsets) {
+      impl_->offsets.expire(*found->second, now);
+      impl_->schedule_expiry(due->partition, now);
+    } else {
+      impl_->classic.timer(*found->second, *due, now);
+    }
+  }
+}
+
+Instant GroupCoordinator::next_deadline() const { return impl_->runtime.timers.next(); }
+
+std::string GroupCoordinator::dump_hard_state(PartitionIndex partition) const {
+  const auto found = impl_->shards.find(partition);
+  return found == impl_->shards.end() ? std::string() : found->second->dump();
+}
+
+}  // namespace hw::groups

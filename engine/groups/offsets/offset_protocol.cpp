@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/groups/offsets/offset_protocol.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "engine/groups/runtime/java_string.h"
+
+namespace hw::groups {
+namespace {
+
+using wire::ErrorCode;
+
+constexpr std::int16_t kGroupNotFoundFrom = 9;  // OffsetCommit, KIP-848
+
+// The topics of two ids under one name are different topics: what was committed for the old one does not count.
+bool other_topic(const Uuid& asked, const Uuid& stored) {
+  return !asked.is_zero() && !stored.is_zero() && asked != stored;
+}
+
+using FetchedPartition = wire::OffsetFetchResponse::OffsetFetchResponsePartitions;
+
+FetchedPartition fetched(PartitionIndex partition, const CommittedOffset* value) {
+  FetchedPartition answer;
+  answer.partition_index = partition;
+  answer.committed_offset = value == nullptr ? kNoOffset : Offset(value->offset);
+  answer.committed_leader_epoch = value == nullptr ? kNoLeaderEpoch : LeaderEpoch(value->leader_epoch);
+  answer.metadata = value == nullptr ? std::string() : value->metadata;
+  return answer;
+}
+
+}  // namespace
+
+wire::OffsetCommitResponse OffsetProtocol::commit_error(const wire::OffsetCommitRequest& request, ErrorCode error) {
+  wire::OffsetCommitResponse response;
+  for (const auto& topic : request.topics) {
+    wire::OffsetCommitResponse::OffsetCommitResponseTopic answer;
+    answer.name = topic.name;
+    answer.topic_id = topic.topic_id;
+    for (const auto& partition : topic.partitions) {
+      wire::OffsetCommitResponse::OffsetCommitResponsePartition entry;
+      entry.partition_index = partition.partition_index;
+      entry.error_code = error;
+      answer.partitions.push_back(entry);
+    }
+    response.topics.push_back(std::move(answer));
+  }
+  return response;
+}
+
+void OffsetProtocol::commit(Shard& shard, const wire::OffsetCommitRequest& request, const RequestContext& context,
+                            Now now, const Done<wire::OffsetCommitResponse>& done) {
+  ClassicGroup* group = shard.find_group(request.group_id);
+  ErrorCode error = ErrorCode::none;
+  if (group != nullptr) {
+    error = group->validate_commit(request.member_id, request.group_instance_id, request.generation_id_or_member_epoch);
+  } else if (request.generation_id_or_member_epoch >= 0) {
+    error = context.api_version >= kGroupNotFoundFrom ? ErrorCode::group_id_not_found : ErrorCode::illegal_generation;
+  }  // otherwise: a simple group, which the first committed offset makes
+  if (error != ErrorCode::none) {
+    runtime_.answer(done, commit_error(request, error));
+    return;
+  }
+  // Committing shows that the member lives.
+  if (group != nullptr && (group->in(ClassicState::stable) || group->in(ClassicState::preparing_rebalance))) {
+    if (const ClassicMember* member = group->find(request.member_id); member != nullptr) {
+      classic_.restart_session(shard, *group, *member, now);
+    }
+  }
+
+  wire::OffsetCommitResponse response;
+  std::vector<Record> records;
+  for (const auto& topic : request.topics) {
+    wire::OffsetCommitResponse::OffsetCommitResponseTopic answer;
+    answer.name = topic.name;
+    answer.topic_id = topic.topic_id;
+    for (const auto& partition : topic.partitions) {
+      wire::OffsetCommitResponse::OffsetCommitResponsePartition entry;
+      entry.partition_index = partition.partition_index;
+      const std::string& metadata = partition.committed_metadata ? *partition.committed_metadata : std::string();
+      if (java_length(metadata) > static_cast<std::size_t>(runtime_.config.offset_metadata_max_bytes)) {
+        entry.error_code = ErrorCode::offset_metadata_too_large;
+      } else {
+        wire::OffsetCommitValue value;
+        value.offset = partition.committed_offset;
+        value.leader_epoch = partition.committed_leader_epoch;
+        value.metadata = metadata;
+        value.commit_timestamp = now.wall.ms;
+        if (request.retention_time_ms != -1) {
+          value.expire_timestamp = now.wall.ms + request.retention_time_ms;
+        }
+        value.topic_id = topic.topic_id;
+        if (std::optional<Bytes> bytes = encode_offset_value(value)) {
+          records.push_back({encode_offset_key(request.group_id, topic.name, partition.partition_index.value()),
+                             std::move(*bytes)});
+        } else {
+          entry.error_code = ErrorCode::unknown_server_error;
+        }
+      }
+      answer.partitions.push_back(entry);
+    }
+    response.topics.push_back(std::move(answer));
+  }
+  auto outcome = [this, done, response = std::move(response)](ErrorCode failed, Now) {
+    wire::OffsetCommitResponse answer = response;
+    if (failed != ErrorCode::none) {
+      for (auto& topic : answer.topics) {
+        for (auto& partition : topic.partitions) {
+          partition.error_code = failed;
+        }
+      }
+    }
+    runtime_.answer(done, std::move(answer));
+  };
+  if (records.empty()) {
+    shard.when_settled(std::move(outcome), now);
+  } else {
+    shard.append(std::move(records), std::move(outcome));
+  }
+}
+
+wire::OffsetFetchResponse::OffsetFetchResponseGroup OffsetProtocol::fetch(
+    const Shard& shard, const wire::OffsetFetchRequest::OffsetFetchRequestGroup& request, bool latest) const {
+  wire::OffsetFetchResponse::OffsetFetchResponseGroup response;
+  response.group_id = request.group_id;
+  const bool known = shard.find_group(request.group_id) != nullptr;
+  const auto value_of = [&](const OffsetTimeline::Cell& cell) { return latest ? cell.latest() : cell.committed(); };
+  if (request.topics) {
+    for (const auto& topic : *request.topics) {
+      wire::OffsetFetchResponse::OffsetFetchResponseTopics answer;
+      answer.name = topic.name;
+      answer.topic_id = topic.topic_id;
+      for (const PartitionIndex partition : topic.partition_indexes) {
+        const CommittedOffset* value = nullptr;
+        if (known || latest) {
+          const auto cell = shard.offsets().cells().find(OffsetKeyView{request.group_id, topic.name, partition.value()});
+          value = cell == shard.offsets().cells().end() ? nullptr : value_of(cell->second);
+        }
+        if (value != nullptr && other_topic(topic.topic_id, value->topic_id)) {
+          value = nullptr;
+        }
+        answer.partitions.push_back(fetched(partition, value));
+      }
+      response.topics.push_back(std::move(answer));
+    }
+    return response;
+  }
+  for (auto cell = shard.first_offset(request.group_id);
+       cell != shard.offsets().cells().end() && cell->first.group == request.group_id; ++cell) {
+    const CommittedOffset* value = value_of(cell->second);
+    if (value == nullptr) {
+      continue;
+    }
+    if (response.topics.empty() || response.topics.back().name != cell->first.topic) {
+      wire::OffsetFetchResponse::OffsetFetchResponseTopics answer;
+      answer.name = cell->first.topic;
+      response.topics.push_back(std::move(answer));
+    }
+    response.topics.back().partitions.push_back(fetched(PartitionIndex(cell->first.partition), value));
+  }
+  return response;
+}
+
+void OffsetProtocol::remove(Shard& shard, const wire::OffsetDeleteRequest& request, Now now,
+                            const Done<wire::OffsetDeleteResponse>& done) {
+  wire::OffsetDeleteResponse response;
+  const ClassicGroup* group = shard.find_group(request.group_id);
+  if (group == nullptr) {
+    response.error_code = ErrorCode::group_id_not_found;
+  } else if (!group->in(ClassicState::empty) && !group->uses_consumer_protocol()) {
+    response.error_code = ErrorCode::non_empty_group;  // what its members read cannot be known
+  }
+  if (response.error_code != ErrorCode::none) {
+    runtime_.answer(done, std::move(response));
+    return;
+  }
+  std::vector<Record> records;
+  for (const auto& topic : request.topics) {
+    wire::OffsetDeleteResponse::OffsetDeleteResponseTopic answer;
+    answer.name = topic.name;
+    const bool subscribed = group->subscribed_to(topic.name);
+    for (const auto& partition : topic.partitions) {
+      wire::OffsetDeleteResponse::OffsetDeleteResponsePartition entry;
+      entry.partition_index = partition.partition_index;
+      if (subscribed) {
+        entry.error_code = ErrorCode::group_subscribed_to_topic;
+      } else if (shard.offsets().latest(OffsetKeyView{request.group_id, topic.name, partition.partition_index.value()}) !=
+                 nullptr) {
+        records.push_back(
+            {encode_offset_key(request.group_id, topic.name, partition.partition_index.value()), std::nullopt});
+      }
+      answer.partitions.push_back(entry);
+    }
+    response.topics.push_back(std::move(answer));
+  }
+  auto outcome = [this, done, response = std::move(response)](ErrorCode failed, Now) {
+    wire::OffsetDeleteResponse answer = response;
+    if (failed != ErrorCode::none) {
+      answer.topics.clear();
+      answer.error_code = failed;
+    }
+    runtime_.answer(done, std::move(answer));
+  };
+  if (records.empty()) {
+    shard.when_settled(std::move(outcome), now);
+  } else {
+    shard.append(std::move(records), std::move(outcome));
+  }
+}
+
+void OffsetProtocol::remove_all(const Shard& shard, std::string_view group, std::vector<Record>& records) {
+  for (auto cell = shard.first_offset(group); cell != shard.offsets().cells().end() && cell->first.group == group; ++cell) {
+    if (cell->second.latest() != nullptr) {
+      records.push_back({encode_offset_key(group, cell->first.topic, cell->first.partition), std::nullopt});
+    }
+  }
+}
+
+void OffsetProtocol::topics_deleted(Shard& shard, const std::vector<std::string>& topics) {
+  std::vector<Record> records;
+  for (const auto& [key, cell] : shard.offsets().cells()) {
+    if (cell.latest() != nullptr && std::find(topics.begin(), topics.end(), key.topic) != topics.end()) {
+      records.push_back({encode_offset_key(key.group, key.topic, key.partition), std::nullopt});
+    }
+  }
+  if (!records.empty()) {
+    shard.append(std::move(records), [](ErrorCode, Now) {});
+  }
+}
+
+void OffsetProtocol::expire(Shard& shard, Now now) {
+  std::vector<Record> records;
+  std::vector<std::pair<std::string, std::vector<Record>>> gone;
+  for (const auto& [id, group] : shard.groups()) {
+    // Since when an offset is unused: without joining, since it was committed; of an empty group, since that is empty;
+    // of a stable one, since it was committed, for topics that nobody reads any more. Otherwise nothing expires.
+    const bool simple = !group->protocol_type();
+    const bool empty = group->in(ClassicState::empty);
+    const bool stable = group->in(ClassicState::stable) && group->uses_consumer_protocol() && group->knows_subscription();
+    bool all_gone = true;
+    std::vector<Record> tombstones;
+    for (auto cell = shard.first_offset(id); cell != shard.offsets().cells().end() && cell->first.group == id; ++cell) {
+      const CommittedOffset* value = cell->second.latest();
+      if (value == nullptr) {
+        continue;
+      }
+      const std::int64_t since = !simple && empty ? group->state_timestamp_ms().value_or(value->commit_timestamp_ms)
+                                                  : value->commit_timestamp_ms;
+      const bool over = value->expire_timestamp_ms != -1
+                            ? now.wall.ms >= value->expire_timestamp_ms
+                            : now.wall.ms - since >= runtime_.config.offsets_retention_ms;
+      if ((simple || empty || stable) && !group->subscribed_to(cell->first.topic) && over) {
+        tombstones.push_back({encode_offset_key(id, cell->first.topic, cell->first.partition), std::nullopt});
+      } else {
+        all_gone = false;
+      }
+    }
+    if (all_gone && empty) {
+      tombstones.push_back({encode_group_key(id), std::nullopt});
+      gone.emplace_back(id, std::move(tombstones));
+    } else {
+      std::move(tombstones.begin(), tombstones.end(), std::back_inserter(records));
+    }
+  }
+  for (auto& [id, tombstones] : gone) {
+    delete_group(runtime_, classic_, shard, id, std::move(tombstones), [](ErrorCode, Now) {});
+  }
+  if (!records.empty()) {
+    shard.append(std::move(records), [](ErrorCode, Now) {});
+  }
+}
+
+void delete_group(Runtime& runtime, ClassicProtocol& classic, Shard& shard, const std::string& group,
+                  std::vector<Record> records, Shard::Outcome outcome) {
+  std::shared_ptr<ClassicGroup> taken;
+  if (const auto found = shard.groups().find(group); found != shard.groups().end()) {
+    taken = found->second;
+    shard.groups().erase(found);
+  }
+  shard.append(std::move(records), [&runtime, &classic, &shard, group, taken, outcome = std::move(outcome)](
+                                       ErrorCode error, Now now) {
+    if (error == ErrorCode::none) {
+      // A group that was made meanwhile under the same name is another one, and says so itself.
+      if (taken && shard.find_group(group) == nullptr) {
+        runtime.emit(event::GroupDeleted{group});
+      }
+    } else if (taken) {
+      if (ClassicGroup* other = shard.find_group(group); other != nullptr) {
+        classic.abandon(shard, *other, error);
+        shard.groups().erase(group);
+      }
+      shard.groups().emplace(group, taken);
+    }
+    outcome(error, now);
+  });
+}
+
+}  // namespace hw::groups

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/groups/runtime/shard.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/base/assert.h"
+
+namespace hw::groups {
+namespace {
+
+// A position that moves on is in the counters; an event again only so often.
+constexpr Duration kTellAgain = seconds(1);
+
+}  // namespace
+
+wire::ErrorCode coordinator_error(wire::ErrorCode append_error) noexcept {
+  using wire::ErrorCode;
+  if (append_error == ErrorCode::unknown_topic_or_partition || append_error == ErrorCode::not_enough_replicas ||
+      append_error == ErrorCode::request_timed_out) {
+    return ErrorCode::coordinator_not_available;
+  }
+  if (append_error == ErrorCode::not_leader_or_follower || append_error == ErrorCode::kafka_storage_error) {
+    return ErrorCode::not_coordinator;
+  }
+  if (append_error == ErrorCode::message_too_large || append_error == ErrorCode::record_list_too_large ||
+      append_error == ErrorCode::invalid_fetch_size) {
+    return ErrorCode::unknown_server_error;
+  }
+  return append_error;
+}
+
+bool Shard::load(const Record& record) {
+  HW_ASSERT(loading_, "records are loaded before the shard is active");
+  return replay(record, 0);
+}
+
+bool Shard::replay(const Record& record, AppendId epoch) {
+  std::optional<RecordKey> key = decode_key(record.key);
+  if (!key) {
+    return false;
+  }
+  if (auto* offset_key = std::get_if<OffsetKey>(&*key)) {
+    std::optional<CommittedOffset> next;
+    if (record.value) {
+      std::optional<wire::OffsetCommitValue> value = decode_offset_value(*record.value);
+      if (!value) {
+        return false;
+      }
+      next = CommittedOffset{value->offset.value(),      value->leader_epoch.value(), std::move(value->metadata),
+                             value->commit_timestamp,    value->expire_timestamp,     value->topic_id};
+    }
+    if (epoch == 0) {
+      offsets_.set_committed(*offset_key, std::move(next));
+    } else {
+      offsets_.set(epoch, *offset_key, std::move(next));
+    }
+  } else if (auto* group_key = std::get_if<GroupKey>(&*key)) {
+    if (record.value && !decode_group_value(*record.value)) {
+      return false;
+    }
+    if (epoch == 0) {
+      // Loaded values are slices of whole log reads, which must not stay in memory for one record.
+      group_records_.set_committed(group_key->group, record.value ? std::optional<Bytes>(Bytes::copy_of(record.value->span()))
+                                                                  : std::nullopt);
+    } else {
+      group_records_.set(epoch, group_key->group, record.value);
+    }
+  }
+  return true;
+}
+
+void Shard::end_load(Now now) {
+  HW_ASSERT(loading_, "a shard is loaded once");
+  loading_ = false;
+  for (const auto& [id, cell] : group_records_.cells()) {
+    const std::optional<wire::GroupMetadataValue> value = decode_group_value(*cell.committed());
+    HW_ASSERT(value.has_value(), "replay keeps only values that decode");
+    groups_.emplace(id, std::make_shared<ClassicGroup>(id, ++runtime_.last_serial, *value));
+  }
+  // Offsets without a group record: a consumer that assigns itself ("simple" group).
+  for (const auto& [key, cell] : offsets_.cells()) {
+    if (groups_.find(key.group) == groups_.end()) {
+      create_group(key.group, now);
+    }
+    offset_changed(key, cell.committed(), now);
+  }
+}
+
+ClassicGroup* Shard::find_group(std::string_view id) const {
+  const auto found = groups_.find(id);
+  return found == groups_.end() ? nullptr : found->second.get();
+}
+
+ClassicGroup* Shard::find_group(std::string_view id, std::uint64_t serial) const {
+  ClassicGroup* group = find_group(id);
+  return group != nullptr && group->serial() == serial ? group : nullptr;
+}
+
+ClassicGroup& Shard::create_group(std::string_view id, Now now) {
+  auto group = std::make_shared<ClassicGroup>(std::string(id), ++runtime_.last_serial, now.wall);
+  return *groups_.emplace(std::string(id), std::move(group)).first->second;
+}
+
+void Shard::append(std::vector<Record> records, Outcome outcome) {
+  HW_ASSERT(!records.empty(), "an append has records");
+  const AppendId id = ++runtime_.last_append;
+  for (const Record& record : records) {
+    const bool fine = replay(record, id);
+    HW_ASSERT(fine, "what the coordinator writes, it can read");
+  }
+  open_.push_back({id, false, std::move(outcome)});
+  runtime_.outputs.appends.push_back({id, partition_, std::move(records)});
+}
+
+void Shard::when_settled(Outcome outcome, Now now) {
+  if (open_.empty()) {
+    outcome(wire::ErrorCode::none, now);
+  } else {
+    open_.push_back({0, false, std::move(outcome)});
+  }
+}
+
+bool Shard::pending(AppendId id) const {
+  return std::any_of(open_.begin(), open_.end(), [id](const Open& open) { return open.id == id; });
+}
+
+void Shard::on_committed(AppendId id, wire::ErrorCode error, Now now) {
+  const auto found = std::find_if(open_.begin(), open_.end(), [id](const Open& open) { return open.id == id; });
+  if (found == open_.end()) {
+    return;  // rolled back with an earlier one
+  }
+  if (error == wire::ErrorCode::none) {
+    found->committed = true;
+    settle(now);
+    return;
+  }
+  const wire::ErrorCode answer = coordinator_error(error);
+  std::vector<Open> failed(std::make_move_iterator(found), std::make_move_iterator(open_.end()));
+  open_.erase(found, open_.end());
+  group_records_.rollback(id);
+  offsets_.rollback(id);
+  for (auto open = failed.rbegin(); open != failed.rend(); ++open) {
+    open->outcome(answer, now);
+  }
+}
+
+void Shard::abandon_open(Now now) {
+  std::deque<Open> failed;
+  failed.swap(open_);
+  for (auto open = failed.rbegin(); open != failed.rend(); ++open) {
+    open->outcome(wire::ErrorCode::not_coordinator, now);
+  }
+  open_.clear();
+}
+
+void Shard::settle(Now now) {
+  while (!open_.empty() && (open_.front().committed || open_.front().id == 0)) {
+    Open open = std::move(open_.front());
+    open_.pop_front();
+    if (open.id != 0) {
+      group_records_.commit(open.id, [](const std::string&, const Bytes*, const Bytes*) {});
+      offsets_.commit(open.id, [&](const OffsetKey& key, const CommittedOffset*, const CommittedOffset* next) {
+        offset_changed(key, next, now);
+      });
+    }
+    open.outcome(wire::ErrorCode::none, now);
+  }
+}
+
+void Shard::offset_changed(const OffsetKey& key, const CommittedOffset* next, Now now) {
+  if (next == nullptr) {
+    const auto gone = published_.find(key);
+    if (gone != published_.end()) {
+      gone->second.counters->offset.set(-1);
+      published_.erase(gone);
+      runtime_.emit(event::OffsetDeleted{key.group, key.topic, PartitionIndex(key.partition)});
+    }
+    return;
+  }
+  // A deletion that is on its way has taken the group already; its tombstone follows.
+  if (find_group(key.group) == nullptr && offsets_.latest(key) != nullptr) {
+    create_group(key.group, now);
+    runtime_.emit(event::GroupStateChanged{key.group, state_name(ClassicState::empty), 0, std::string(),
+                                           "offsets were committed without joining"});
+  }
+  const auto [published, fresh] = published_.try_emplace(key);
+  if (fresh) {
+    published->second.counters = std::make_shared<event::CommittedCounters>();
+  }
+  published->second.counters->offset.set(next->offset);
+  if (fresh || now.instant - published->second.told >= kTellAgain) {
+    published->second.told = now.instant;
+    runtime_.emit(event::OffsetCommitted{key.group, key.topic, PartitionIndex(key.partition), Offset(next->offset),
+                                         published->second.counters});
+  }
+}
+
+std::string Shard::dump() const {
+  std::string text;
+  const auto add = [&text](std::string_view part) {
+    text += part;
+    text += '|';
+  };
+  for (const auto& [id, cell] : group_records_.cells()) {
+    if (cell.committed() == nullptr) {
+      continue;
+    }
+    const std::optional<wire::GroupMetadataValue> value = decode_group_value(*cell.committed());
+    HW_ASSERT(value.has_value(), "replay keeps only values that decode");
+    add("group " + id);
+    add(value->protocol_type);
+    add(std::to_string(value->generation));
+    add(value->protocol.value_or("-"));
+    add(value->leader.value_or("-"));
+    add(std::to_string(value->current_state_timestamp));
+    for (const auto& member : value->members) {
+      add("member " + member.member_id);
+      add(member.group_instance_id.value_or("-"));
+      add(member.client_id);
+      add(member.client_host);
+      add(std::to_string(member.rebalance_timeout));
+      add(std::to_string(member.session_timeout));
+      add(member.subscription.text());
+      add(member.assignment.text());
+    }
+    text += '\n';
+  }
+  for (const auto& [key, cell] : offsets_.cells()) {
+    if (const CommittedOffset* value = cell.committed(); value != nullptr) {
+      add("offset " + key.group);
+      add(key.topic);
+      add(std::to_string(key.partition));
+      add(std::to_string(value->offset));
+      add(std::to_string(value->leader_epoch));
+      add(value->metadata);
+      add(std::to_string(value->commit_timestamp_ms));
+      add(std::to_string(value->expire_timestamp_ms));
+      add(value->topic_id.text());
+      text += '\n';
+    }
+  }
+  return text;
+}
+
+}  // namespace hw::groups

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shard: one partition of __consumer_offsets as its coordinator holds it.
+//
+// Hard state (group records, committed offsets) changes only in replay(), speculatively when an append is made, for good
+// when it is committed; a failed append takes its changes and those of every later append with it. Outcomes run in the
+// order of the appends when they commit, newest first when they fail, so that each undoes on top of its own state.
+// Soft state (ClassicGroup) hangs off the shard and goes with it.
+// Thread rule: one thread.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/base/ids.h"
+#include "engine/base/prng.h"
+#include "engine/event/event.h"
+#include "engine/groups/classic/classic_group.h"
+#include "engine/groups/coordinator.h"
+#include "engine/groups/runtime/records.h"
+#include "engine/groups/runtime/timeline_map.h"
+#include "engine/groups/runtime/timers.h"
+
+namespace hw::groups {
+
+// What the shards of one coordinator share.
+struct Runtime {
+  Config config;
+  Prng prng;
+  Timers timers;
+  Outputs outputs;
+  std::vector<std::function<void()>> due;  // completions, run when the coordinator's state is settled
+  AppendId last_append = 0;
+  std::uint64_t last_serial = 0;
+
+  template <class Response>
+  void answer(const Done<Response>& done, Response response) {
+    if (done) {
+      due.emplace_back([done, response = std::move(response)] { done(response); });
+    }
+  }
+  void emit(event::Any event) { outputs.events.push_back(std::move(event)); }
+};
+
+// A view of an OffsetKey, to look one up without making strings.
+struct OffsetKeyView {
+  std::string_view group;
+  std::string_view topic;
+  std::int32_t partition = 0;
+};
+struct OffsetKeyLess {
+  using is_transparent = void;
+  static OffsetKeyView view(const OffsetKey& key) noexcept { return {key.group, key.topic, key.partition}; }
+  static OffsetKeyView view(const OffsetKeyView& key) noexcept { return key; }
+  template <class A, class B>
+  bool operator()(const A& left, const B& right) const noexcept {
+    const OffsetKeyView a = view(left);
+    const OffsetKeyView b = view(right);
+    if (const int order = a.group.compare(b.group); order != 0) {
+      return order < 0;
+    }
+    if (const int order = a.topic.compare(b.topic); order != 0) {
+      return order < 0;
+    }
+    return a.partition < b.partition;
+  }
+};
+
+struct CommittedOffset {
+  std::int64_t offset = -1;
+  std::int32_t leader_epoch = -1;
+  std::string metadata;
+  std::int64_t commit_timestamp_ms = -1;
+  std::int64_t expire_timestamp_ms = -1;  // -1: by the retention of the broker
+  Uuid topic_id;                          // zero: not known
+};
+using OffsetTimeline = TimelineMap<OffsetKey, CommittedOffset, OffsetKeyLess>;
+
+class Shard {
+ public:
+  // `error` is what a coordinator answers: none, or the append's error turned into one of these.
+  using Outcome = std::function<void(wire::ErrorCode error, Now now)>;
+
+  Shard(PartitionIndex partition, Runtime& runtime) : partition_(partition), runtime_(runtime) {}
+  Shard(const Shard&) = delete;
+  Shard& operator=(const Shard&) = delete;
+
+  [[nodiscard]] PartitionIndex partition() const noexcept { return partition_; }
+  [[nodiscard]] bool loading() const noexcept { return loading_; }
+
+  // --- loading
+  // False where the record cannot be decoded.
+  bool load(const Record& record);
+  void end_load(Now now);  // builds the groups
+
+  // --- writing
+  void append(std::vector<Record> records, Outcome outcome);
+  // Runs `outcome` when everything appended so far is committed (at once where nothing is open).
+  void when_settled(Outcome outcome, Now now);
+  [[nodiscard]] bool pending(AppendId id) const;
+  void on_committed(AppendId id, wire::ErrorCode error, Now now);
+  // The partition is not led any more: outcomes that are open end with not_coordinator, and may write nothing.
+  void abandon_open(Now now);
+
+  // --- state
+  using Groups = std::map<std::string, std::shared_ptr<ClassicGroup>, std::less<>>;
+  [[nodiscard]] Groups& groups() noexcept { return groups_; }
+  [[nodiscard]] const Groups& groups() const noexcept { return groups_; }
+  [[nodiscard]] ClassicGroup* find_group(std::string_view id) const;
+  [[nodiscard]] ClassicGroup* find_group(std::string_view id, std::uint64_t serial) const;
+  ClassicGroup& create_group(std::string_view id, Now now);
+  [[nodiscard]] const OffsetTimeline& offsets() const noexcept { return offsets_; }
+  [[nodiscard]] const TimelineMap<std::string, Bytes>& group_records() const noexcept { return group_records_; }
+  [[nodiscard]] std::string dump() const;
+
+  // The first cell of a group's offsets; walk while the key's group is the same.
+  [[nodiscard]] OffsetTimeline::Cells::const_iterator first_offset(std::string_view group) const {
+    return offsets_.cells().lower_bound(OffsetKeyView{group, {}, -2'147'483'647 - 1});
+  }
+
+ private:
+  struct Open {
+    AppendId id = 0;  // 0: waits for those before it
+    bool committed = false;
+    Outcome outcome;
+  };
+  // The one place that changes hard state. `epoch` 0: committed already.
+  bool replay(const Record& record, AppendId epoch);
+  void settle(Now now);
+  void offset_changed(const OffsetKey& key, const CommittedOffset* next, Now now);
+
+  PartitionIndex partition_;
+  Runtime& runtime_;
+  bool loading_ = true;
+  std::deque<Open> open_;  // oldest first
+  Groups groups_;
+  TimelineMap<std::string, Bytes> group_records_;  // the newest record's value of each group
+  OffsetTimeline offsets_;
+  struct Published {
+    std::shared_ptr<event::CommittedCounters> counters;
+    Instant told;  // when an event last told of it
+  };
+  std::map<OffsetKey, Published, OffsetKeyLess> published_;
+};
+
+// What a coordinator answers for an append's error.
+[[nodiscard]] wire::ErrorCode coordinator_error(wire::ErrorCode append_error) noexcept;
+
+}  // namespace hw::groups
