@@ -44,6 +44,9 @@ class Cluster {
   Result<void> start();
   Result<void> stop();
   void kill();
+  // Memory mode: stops cleanly, copies every file to `directory`, which must be empty or new, and starts again there on
+  // the same port; clients reconnect. After an error the cluster runs on in memory, and what was copied is removed.
+  Result<void> keep(const std::string& directory);
 
   [[nodiscard]] const std::string& cluster_id() const noexcept;
   [[nodiscard]] std::uint16_t port() const noexcept;       // of the first node
@@ -55,6 +58,8 @@ class Cluster {
   [[nodiscard]] const ClusterOptions& options() const noexcept { return options_; }
 
  private:
+  Result<void> start_nodes();
+
   ClusterOptions options_;
   std::shared_ptr<env::Disk> disk_;
   std::unique_ptr<observe::Observer> observer_;
