@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// DemoTraffic: what makes the picture move before anybody has connected. A producer writes orders of six customers, four a
+// second; a group of two reads them. A paced load can be added. All of it over real connections.
+// Thread rule: UI thread; the traffic itself runs on the ClientRunner's thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "engine/node/client_runner.h"
+
+namespace hw::ui {
+
+class DemoTraffic {
+ public:
+  static constexpr const char* kTopic = "demo.orders";
+  static constexpr const char* kGroup = "demo.billing";
+  static constexpr int kPartitions = 3;
+
+  // `clients` outlives this. `acknowledged` counts records that our producers were acknowledged.
+  DemoTraffic(node::ClientRunner& clients, std::string bootstrap, std::shared_ptr<std::atomic<std::int64_t>> acknowledged);
+  ~DemoTraffic();
+
+  void start();  // creates the topic where it is missing
+  void stop();
+  [[nodiscard]] bool running() const;
+  void setLoad(int records_per_second);  // 0: none
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+  bool running_;
+};
+
+}  // namespace hw::ui

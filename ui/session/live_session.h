@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// LiveSession: the cluster inside this process, its built-in clients and demo traffic, as a Session.
+//
+// Starting, stopping and reading happen off the UI thread; answers come back to it. What the window produces goes over
+// a real connection, like any other client's.
+#pragma once
+
+#include <QThreadPool>
+#include <atomic>
+#include <memory>
+#include <thread>
+
+#include "engine/node/cluster.h"
+#include "ui/session/session.h"
+
+namespace hw::node {
+class ClientRunner;
+}
+
+namespace hw::ui {
+
+class DemoTraffic;
+
+class LiveSession final : public Session {
+  Q_OBJECT
+
+ public:
+  struct Options {
+    node::ClusterOptions cluster;  // `observe` and `wake` are set here
+    QString name;                  // empty: "demo" in memory, else the folder's name
+    bool demo = true;              // demo traffic begins when the cluster serves
+  };
+  explicit LiveSession(Options options, QObject* parent = nullptr);
+  ~LiveSession() override;  // stops the cluster cleanly
+
+  // Starts in the background; then started() or startFailed().
+  void start();
+  [[nodiscard]] bool running() const { return running_; }
+
+  observe::ViewPtr view() const override { return view_; }
+  QString clusterName() const override;
+  QString bootstrap() const override;
+  StorageInfo storage() const override;
+  std::int64_t foreignRecords() const override;
+  void read(const ReadQuery& query, std::function<void(ReadAnswer)> done) override;
+  void produce(const ProduceCommand& command, std::function<void(ProduceAnswer)> done) override;
+  void createTopic(const CreateTopicCommand& command, std::function<void(QString error)> done) override;
+  void deleteTopic(const std::string& name, std::function<void(QString error)> done) override;
+  void addPartitions(const std::string& name, std::int32_t total, std::function<void(QString error)> done) override;
+  void setDemoTraffic(bool on) override;
+  bool demoTraffic() const override;
+  void setLoad(int records_per_second) override;
+  void keep(const QString& directory, std::function<void(QString error)> done) override;
+
+ signals:
+  void started();
+  // `code` is a hw::Errc; `detail` is for people.
+  void startFailed(int code, const QString& detail);
+
+ private:
+  void takeView();
+  std::function<void(Result<void>)> answerTo(std::function<void(QString error)> done);
+
+  Options options_;
+  std::unique_ptr<node::Cluster> cluster_;
+  std::unique_ptr<node::ClientRunner> clients_;
+  std::unique_ptr<DemoTraffic> demo_;
+  std::uint64_t producer_ = 0;
+  std::shared_ptr<std::atomic<std::int64_t>> own_records_;  // acknowledged to our own producers
+  std::shared_ptr<std::atomic<bool>> wake_pending_;
+  std::thread starter_;
+  QThreadPool readers_;
+  observe::ViewPtr view_;
+  bool running_ = false;
+  bool busy_ = false;  // keep() is under way
+};
+
+}  // namespace hw::ui
