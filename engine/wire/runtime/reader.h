@@ -20,15 +20,9 @@
 
 #include "engine/base/bytes.h"
 #include "engine/base/uuid.h"
+#include "engine/wire/runtime/raw_tagged_field.h"
 
 namespace hw::wire {
-
-// A tagged field that the schema of this version does not know: kept, and written again.
-struct RawTaggedField {
-  std::uint32_t tag = 0;
-  Bytes data;
-  friend bool operator==(const RawTaggedField&, const RawTaggedField&) = default;
-};
 
 class Reader {
  public:

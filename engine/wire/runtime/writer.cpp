@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "engine/wire/runtime/reader.h"
 #include "engine/wire/runtime/varint.h"
 
 namespace hw::wire {
@@ -126,6 +127,12 @@ void Writer::write_unknown_below(const std::vector<RawTaggedField>& fields, std:
   if (next < fields.size() && fields[next].tag == tag) {
     fail("an unknown tagged field uses the tag of a known one");
   }
+}
+
+void Writer::only_unknown(const std::vector<RawTaggedField>& fields) {
+  tag_count(fields.size());
+  std::size_t next = 0;
+  write_unknown_below(fields, next, kNoMoreTags);
 }
 
 Writer::LengthMark Writer::reserve_length() {

@@ -17,7 +17,7 @@
 
 #include "engine/base/bytes.h"
 #include "engine/base/uuid.h"
-#include "engine/wire/runtime/reader.h"
+#include "engine/wire/runtime/raw_tagged_field.h"
 
 namespace hw::wire {
 
@@ -71,6 +71,9 @@ class Writer {
   void end_tag(std::size_t mark);
   // Writes the fields from `next` on whose tag is below `tag`; equal or descending tags are an error.
   void write_unknown_below(const std::vector<RawTaggedField>& fields, std::size_t& next, std::uint64_t tag);
+
+  // A tagged section without known tags.
+  void only_unknown(const std::vector<RawTaggedField>& fields);
 
   // Reserves the four bytes of a length; patch_length() fills in what was written since, records included.
   struct LengthMark {
