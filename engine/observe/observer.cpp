@@ -16,8 +16,8 @@ namespace hw::observe {
 namespace {
 
 WallTime wall_now() {
-  using namespace std::chrono;
-  return {duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count()};
+  const auto since = std::chrono::system_clock::now().time_since_epoch();
+  return {std::chrono::duration_cast<std::chrono::milliseconds>(since).count()};
 }
 
 }  // namespace

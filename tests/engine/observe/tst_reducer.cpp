@@ -1,0 +1,543 @@
+// SPDX-License-Identifier: Apache-2.0
+// The reducer against a twin that keeps plain maps and builds every view from nothing, and what must not be copied.
+#include <QtTest>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "engine/base/prng.h"
+#include "engine/observe/reducer.h"
+
+using namespace hw;
+using namespace hw::observe;
+
+namespace {
+
+Uuid topic_id(std::uint64_t n) { return {1, n}; }
+
+// One event after another, stamped as a node would.
+struct Feed {
+  Reducer reducer;
+  std::vector<event::Stamped> all;
+  std::int64_t ms = 1'000;
+  std::uint64_t sequence = 0;
+  void operator()(event::Any e, BrokerId node = BrokerId(1)) {
+    all.push_back({++sequence, node, {++ms}, std::move(e)});
+    reducer.apply(all.back());
+  }
+};
+
+void create_topic(Feed& feed, std::uint64_t n, const std::string& name, int partitions) {
+  feed(event::TopicCreated{topic_id(n), name, false});
+  for (int p = 0; p < partitions; ++p) {
+    feed(event::PartitionChanged{topic_id(n), PartitionIndex(p), BrokerId(1), LeaderEpoch(0), 0, {BrokerId(1)}, {BrokerId(1)}});
+  }
+}
+
+// Everything in a view as text, so that two views can be compared and a difference be read.
+std::string print(const ClusterView& view) {
+  std::string out = "cluster " + view.cluster_id + " controller " + std::to_string(view.controller.value()) + "/" +
+                    std::to_string(view.controller_epoch) + " lost " + std::to_string(view.events_lost) + "\n";
+  for (const auto& [id, n] : view.nodes) {
+    out += "node " + std::to_string(id.value()) + " " + std::to_string(n->id.value()) + " " + n->host + ":" +
+           std::to_string(n->port) + " " + std::to_string(static_cast<int>(n->state)) + " " + std::to_string(n->since.ms) +
+           " " + n->directory + (n->counters ? " c" : "") + "\n";
+  }
+  for (const auto& [name, t] : *view.topics) {
+    out += "topic " + name + "=" + t->name + " " + t->id.text() + (t->internal ? " internal" : "") + "\n";
+    for (const auto& [key, value] : t->configs) {
+      out += "  " + key + "=" + value + "\n";
+    }
+    for (const auto& p : t->partitions) {
+      if (!p) {
+        out += "  ?\n";
+        continue;
+      }
+      out += "  " + p->topic_id.text() + "-" + std::to_string(p->index.value()) + " leader " + std::to_string(p->leader.value()) + "/" +
+             std::to_string(p->leader_epoch.value()) + " isr";
+      for (const BrokerId b : p->isr) {
+        out += " " + std::to_string(b.value());
+      }
+      out += " at " + std::to_string(p->changed_at.ms) + "\n";
+      for (const ReplicaView& r : p->replicas) {
+        out += "    " + std::to_string(r.node.value()) + (r.online ? " online" : " offline") + (r.counters ? " c" : "");
+        for (const Offset s : r.segments) {
+          out += " " + std::to_string(s.value());
+        }
+        out += "\n";
+      }
+    }
+  }
+  for (const auto& [id, name] : *view.topic_names) {
+    out += "name " + id.text() + " " + name + "\n";
+  }
+  for (const auto& [id, g] : *view.groups) {
+    out += "group " + id + " " + g->id + " " + g->state + " " + std::to_string(g->generation) + " " + g->protocol + " " + g->leader +
+           " " + g->reason + " " + std::to_string(g->changed_at.ms) + "\n";
+    for (const auto& m : g->members) {
+      out += "  " + m.member_id + " " + std::to_string(m.partitions.size()) + "\n";
+    }
+    for (const auto& c : g->committed) {
+      out += "  " + c.topic + "-" + std::to_string(c.partition.value()) + (c.counters ? " c " : " ") + std::to_string(c.at.ms) + "\n";
+    }
+  }
+  for (const auto& [id, c] : *view.connections) {
+    out += "connection " + std::to_string(id.value()) + " " + std::to_string(c->node.value()) + " " + c->peer + " " + c->client_id + " " +
+           c->software_name + " " + c->software_version + " " + std::to_string(c->opened_at.ms) + "\n";
+  }
+  for (const RecentEvent& r : *view.recent) {
+    out += "recent " + std::to_string(r.number) + " " + std::to_string(r.node.value()) + " " + std::to_string(r.at.ms) + " " +
+           event::kind_name(*r.event) + "\n";
+  }
+  for (const event::Stamped& s : view.batches) {
+    out += "batch " + std::to_string(s.sequence) + "\n";
+  }
+  for (const event::Stamped& s : view.fetches) {
+    out += "fetch " + std::to_string(s.sequence) + "\n";
+  }
+  return out + "skipped " + std::to_string(view.batches_skipped) + "\n";
+}
+
+// The twin: from the whole history, by plain code, with no sharing and no cleverness. `published` is how many events had
+// been applied when the previous view was made.
+ClusterView twin(const std::vector<event::Stamped>& all, std::size_t published) {
+  struct Partition {
+    std::optional<event::PartitionChanged> changed;
+    WallTime at;
+    std::vector<BrokerId> order;
+    std::map<BrokerId, ReplicaView> replicas;
+  };
+  struct Topic {
+    std::optional<std::string> name;
+    bool internal = false;
+    std::map<std::string, std::string> configs;
+    std::map<int, Partition> partitions;
+  };
+  ClusterView v;
+  std::map<Uuid, Topic> topics;
+  std::map<std::string, GroupView> groups;
+  std::map<BrokerId, NodeView> nodes;
+  std::map<ConnectionId, ConnectionView> connections;
+  std::vector<RecentEvent> recent;
+  std::uint64_t number = 0;
+  const auto replica = [&](const Uuid& id, PartitionIndex p, BrokerId node) -> ReplicaView& {
+    Partition& owner = topics[id].partitions[p.value()];
+    if (owner.replicas.find(node) == owner.replicas.end()) {
+      owner.order.push_back(node);
+      owner.replicas[node].node = node;
+    }
+    return owner.replicas[node];
+  };
+  const auto gone = [&](BrokerId node) {
+    std::erase_if(connections, [&](const auto& c) { return c.second.node == node; });
+    for (auto& [id, t] : topics) {
+      for (auto& [p, owner] : t.partitions) {
+        if (const auto r = owner.replicas.find(node);
+            r != owner.replicas.end() && (r->second.online || r->second.counters || !r->second.segments.empty())) {
+          r->second.online = false;
+          r->second.counters.reset();
+          r->second.segments.clear();
+        }
+      }
+    }
+  };
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const event::Stamped& s = all[i];
+    bool is_recent = true;
+    if (const auto* e = std::get_if<event::NodeStarted>(&s.event)) {
+      gone(e->node);
+      nodes[e->node] = {e->node, e->host, e->port, e->broker, e->controller, NodeView::State::starting, s.at, e->directory, e->counters};
+      v.cluster_id = e->cluster_id;
+    } else if (const auto* ready = std::get_if<event::NodeReady>(&s.event)) {
+      nodes[ready->node].id = ready->node;
+      nodes[ready->node].state = NodeView::State::running;
+      nodes[ready->node].since = s.at;
+    } else if (const auto* stopped = std::get_if<event::NodeStopped>(&s.event)) {
+      nodes[stopped->node].id = stopped->node;
+      nodes[stopped->node].state = stopped->clean ? NodeView::State::stopped : NodeView::State::killed;
+      nodes[stopped->node].since = s.at;
+      gone(stopped->node);
+    } else if (const auto* opened = std::get_if<event::ConnectionOpened>(&s.event)) {
+      connections[opened->connection] = {opened->connection, s.node, opened->peer, {}, {}, {}, s.at, opened->counters};
+    } else if (const auto* client = std::get_if<event::ClientIdentified>(&s.event)) {
+      const auto c = connections.find(client->connection);
+      is_recent = c != connections.end();
+      if (is_recent) {
+        c->second.client_id = client->client_id.empty() ? c->second.client_id : client->client_id;
+        if (!client->software_name.empty()) {
+          c->second.software_name = client->software_name;
+          c->second.software_version = client->software_version;
+        }
+      }
+    } else if (const auto* closed = std::get_if<event::ConnectionClosed>(&s.event)) {
+      connections.erase(closed->connection);
+    } else if (const auto* created = std::get_if<event::TopicCreated>(&s.event)) {
+      topics[created->topic_id].name = created->name;
+      topics[created->topic_id].internal = created->internal;
+    } else if (const auto* deleted = std::get_if<event::TopicDeleted>(&s.event)) {
+      topics.erase(deleted->topic_id);
+    } else if (const auto* config = std::get_if<event::TopicConfigChanged>(&s.event)) {
+      if (config->removed) {
+        topics[config->topic_id].configs.erase(config->key);
+      } else {
+        topics[config->topic_id].configs[config->key] = config->value;
+      }
+    } else if (const auto* changed = std::get_if<event::PartitionChanged>(&s.event)) {
+      Partition& p = topics[changed->topic_id].partitions[changed->partition.value()];
+      p.changed = *changed;
+      p.at = s.at;
+      std::vector<BrokerId> order = changed->replicas;
+      for (const BrokerId b : p.order) {
+        if (std::find(order.begin(), order.end(), b) == order.end()) {
+          if (p.replicas[b].counters) {
+            order.push_back(b);
+          } else {
+            p.replicas.erase(b);
+          }
+        }
+      }
+      for (const BrokerId b : changed->replicas) {
+        p.replicas[b].node = b;
+      }
+      p.order = order;
+    } else if (const auto* controller = std::get_if<event::ControllerElected>(&s.event)) {
+      v.controller = controller->controller;
+      v.controller_epoch = controller->epoch;
+    } else if (const auto* ropen = std::get_if<event::ReplicaOpened>(&s.event)) {
+      replica(ropen->topic_id, ropen->partition, ropen->node).online = true;
+      replica(ropen->topic_id, ropen->partition, ropen->node).counters = ropen->counters;
+    } else if (const auto* rclosed = std::get_if<event::ReplicaClosed>(&s.event)) {
+      if (topics.count(rclosed->topic_id) != 0 && topics[rclosed->topic_id].partitions.count(rclosed->partition.value()) != 0) {
+        ReplicaView& r = replica(rclosed->topic_id, rclosed->partition, rclosed->node);
+        r.online = false;
+        r.counters.reset();
+        r.segments.clear();
+      }
+    } else if (const auto* rolled = std::get_if<event::SegmentRolled>(&s.event)) {
+      auto& segments = replica(rolled->topic_id, rolled->partition, rolled->node).segments;
+      std::set<Offset> sorted(segments.begin(), segments.end());
+      sorted.insert(rolled->base_offset);
+      segments.assign(sorted.begin(), sorted.end());
+    } else if (const auto* sdeleted = std::get_if<event::SegmentDeleted>(&s.event)) {
+      if (topics.count(sdeleted->topic_id) != 0) {
+        std::erase(replica(sdeleted->topic_id, sdeleted->partition, sdeleted->node).segments, sdeleted->base_offset);
+      }
+    } else if (const auto* recovered = std::get_if<event::LogRecovered>(&s.event)) {
+      std::erase_if(replica(recovered->topic_id, recovered->partition, recovered->node).segments,
+                    [&](Offset o) { return o > recovered->truncated_to; });
+    } else if (std::holds_alternative<event::BatchAppended>(s.event)) {
+      is_recent = false;
+      if (i >= published) {
+        v.batches.push_back(s);
+      }
+    } else if (std::holds_alternative<event::RecordsFetched>(s.event)) {
+      is_recent = false;
+      if (i >= published) {
+        v.fetches.push_back(s);
+      }
+    } else if (std::holds_alternative<event::MetadataCommitted>(s.event)) {
+      is_recent = false;
+    } else if (const auto* state = std::get_if<event::GroupStateChanged>(&s.event)) {
+      GroupView& g = groups[state->group];
+      g.state = state->state;
+      g.generation = state->generation;
+      g.protocol = state->protocol;
+      g.reason = state->reason;
+      g.changed_at = s.at;
+    } else if (const auto* assigned = std::get_if<event::GroupAssigned>(&s.event)) {
+      GroupView& g = groups[assigned->group];
+      g.generation = assigned->generation;
+      g.leader = assigned->leader;
+      g.members = assigned->members;
+    } else if (const auto* commit = std::get_if<event::OffsetCommitted>(&s.event)) {
+      auto& list = groups[commit->group].committed;
+      const std::size_t before = list.size();
+      std::erase_if(list, [&](const auto& c) { return c.topic == commit->topic && c.partition == commit->partition; });
+      is_recent = list.size() == before;
+      list.push_back({commit->topic, commit->partition, commit->counters, s.at});
+      std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) {
+        return std::pair(a.topic, a.partition) < std::pair(b.topic, b.partition);
+      });
+    } else if (const auto* odeleted = std::get_if<event::OffsetDeleted>(&s.event)) {
+      if (groups.count(odeleted->group) != 0) {
+        std::erase_if(groups[odeleted->group].committed,
+                      [&](const auto& c) { return c.topic == odeleted->topic && c.partition == odeleted->partition; });
+      }
+    } else if (const auto* gdeleted = std::get_if<event::GroupDeleted>(&s.event)) {
+      groups.erase(gdeleted->group);
+    } else if (const auto* lost = std::get_if<event::EventsLost>(&s.event)) {
+      v.events_lost += lost->count;
+    }
+    if (is_recent) {
+      recent.push_back({++number, s.node, s.at, std::make_shared<const event::Any>(s.event)});
+    }
+  }
+  for (auto& [id, n] : nodes) {
+    v.nodes[id] = std::make_shared<const NodeView>(n);
+  }
+  std::map<std::string, std::shared_ptr<const TopicView>, std::less<>> by_name;
+  std::map<Uuid, std::string> names;
+  for (auto& [id, t] : topics) {
+    if (!t.name) {
+      continue;
+    }
+    TopicView view;
+    view.name = *t.name;
+    view.id = id;
+    view.internal = t.internal;
+    view.configs.insert(t.configs.begin(), t.configs.end());
+    for (auto& [p, owner] : t.partitions) {
+      PartitionView partition;
+      partition.topic_id = id;
+      partition.index = PartitionIndex(p);
+      if (owner.changed) {
+        partition.leader = owner.changed->leader;
+        partition.leader_epoch = owner.changed->leader_epoch;
+        partition.isr = owner.changed->isr;
+        partition.changed_at = owner.at;
+      }
+      for (const BrokerId b : owner.order) {
+        partition.replicas.push_back(owner.replicas[b]);
+      }
+      view.partitions.resize(std::max(view.partitions.size(), static_cast<std::size_t>(p) + 1));
+      view.partitions[static_cast<std::size_t>(p)] = std::make_shared<const PartitionView>(partition);
+    }
+    names[id] = *t.name;
+    by_name[*t.name] = std::make_shared<const TopicView>(view);
+  }
+  v.topics = std::make_shared<const decltype(by_name)>(by_name);
+  v.topic_names = std::make_shared<const decltype(names)>(names);
+  std::map<std::string, std::shared_ptr<const GroupView>, std::less<>> group_views;
+  for (auto& [id, g] : groups) {
+    g.id = id;
+    group_views[id] = std::make_shared<const GroupView>(g);
+  }
+  v.groups = std::make_shared<const decltype(group_views)>(group_views);
+  std::map<ConnectionId, std::shared_ptr<const ConnectionView>> connection_views;
+  for (auto& [id, c] : connections) {
+    connection_views[id] = std::make_shared<const ConnectionView>(c);
+  }
+  v.connections = std::make_shared<const decltype(connection_views)>(connection_views);
+  if (recent.size() > ClusterView::kRecentMax) {
+    recent.erase(recent.begin(), recent.end() - ClusterView::kRecentMax);
+  }
+  v.recent = std::make_shared<const std::vector<RecentEvent>>(recent);
+  if (v.batches.size() > ClusterView::kBatchesMax) {
+    v.batches_skipped = v.batches.size() - ClusterView::kBatchesMax;
+    v.batches.erase(v.batches.begin(), v.batches.end() - ClusterView::kBatchesMax);
+  }
+  if (v.fetches.size() > ClusterView::kBatchesMax) {
+    v.fetches.erase(v.fetches.begin(), v.fetches.end() - ClusterView::kBatchesMax);
+  }
+  return v;
+}
+
+// Any event, of a small world in which the same things are meant again and again.
+event::Any random_event(Prng& prng, std::map<std::string, Uuid>& live, std::uint64_t& next_topic) {
+  const BrokerId node(static_cast<std::int32_t>(prng.below(3)));
+  const ConnectionId connection(prng.below(6));
+  const PartitionIndex partition(static_cast<std::int32_t>(prng.below(4)));
+  const std::string group = "g" + std::to_string(prng.below(3));
+  const std::string name = "t" + std::to_string(prng.below(4));
+  // Also ids whose topic has not been created yet, or is gone.
+  const Uuid id = topic_id(prng.below(next_topic + 2));
+  const Offset offset(prng.between(0, 5) * 100);
+  switch (prng.below(28)) {
+    case 0: return event::NodeStarted{node, "h", 9092, true, true, "c", {}, std::make_shared<event::NodeCounters>()};
+    case 1: return event::NodeReady{node};
+    case 2: return event::NodeStopped{node, prng.below(2) == 0};
+    case 3: return event::ConnectionOpened{connection, "p", nullptr};
+    case 4: return event::ClientIdentified{connection, prng.below(2) == 0 ? "me" : "", prng.below(2) == 0 ? "lib" : "", "1"};
+    case 5: return event::ConnectionClosed{connection, {}};
+    case 6: return event::RequestRefused{connection, 1, 2, 3, {}};
+    case 7:
+    case 8: {
+      if (live.find(name) != live.end()) {
+        return event::TopicConfigChanged{live[name], "k" + std::to_string(prng.below(2)), "v", prng.below(3) == 0};
+      }
+      live[name] = topic_id(next_topic);
+      return event::TopicCreated{topic_id(next_topic++), name, false};
+    }
+    case 9: {
+      const auto found = live.find(name);
+      if (found == live.end()) {
+        return event::MetadataCommitted{offset};
+      }
+      const Uuid old = found->second;
+      live.erase(found);
+      return event::TopicDeleted{old, name};
+    }
+    case 10:
+    case 11:
+    case 12:
+      return event::PartitionChanged{id, partition, node, LeaderEpoch(1), 0, {node, BrokerId((node.value() + 1) % 3)}, {node}};
+    case 13: return event::ControllerElected{node, 4};
+    case 14: return event::MetadataCommitted{offset};
+    case 15:
+    case 16: return event::ReplicaOpened{node, id, partition, std::make_shared<event::ReplicaCounters>()};
+    case 17: return event::ReplicaClosed{node, id, partition};
+    case 18: return event::SegmentRolled{node, id, partition, offset};
+    case 19: return event::SegmentDeleted{node, id, partition, offset};
+    case 20: return event::LogRecovered{node, id, partition, offset, 1};
+    case 21: return event::BatchAppended{};
+    case 22: return event::RecordsFetched{};
+    case 23: return event::GroupStateChanged{group, "Stable", 2, "range", "because"};
+    case 24: return event::GroupAssigned{group, 3, "m", {{"m", "c", "h", {}, connection, {{"t", partition}}}}};
+    case 25: return event::OffsetCommitted{group, name, partition, offset, std::make_shared<event::CommittedCounters>()};
+    case 26: return prng.below(2) == 0 ? event::Any(event::OffsetDeleted{group, name, partition}) : event::Any(event::GroupDeleted{group});
+    default: return event::EventsLost{2, {1}, {2}};
+  }
+}
+
+}  // namespace
+
+class TestReducer : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void equals_a_view_built_from_nothing() {
+    for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+      Prng prng(seed);
+      Feed feed;
+      std::map<std::string, Uuid> live;
+      std::uint64_t next_topic = 0;
+      std::size_t published = 0;
+      std::vector<std::pair<ViewPtr, std::string>> kept;
+      for (int step = 0; step < 400; ++step) {
+        feed(random_event(prng, live, next_topic), BrokerId(static_cast<std::int32_t>(prng.below(3))));
+        if (prng.below(8) == 0) {
+          const bool expected_new = feed.reducer.changed();
+          const ViewPtr before = kept.empty() ? nullptr : kept.back().first;
+          const ViewPtr view = feed.reducer.publish();
+          if (!expected_new) {
+            QCOMPARE(view, before == nullptr ? view : before);
+            continue;
+          }
+          const std::string is = print(*view);
+          const std::string should = print(twin(feed.all, published));
+          if (is != should) {
+            qInfo("seed %llu step %d\n%s---- should be\n%s", static_cast<unsigned long long>(seed), step, is.c_str(), should.c_str());
+            QFAIL("the view differs from one built from nothing");
+          }
+          published = feed.all.size();
+          kept.emplace_back(view, is);
+        }
+      }
+      // Nothing that was published has changed since.
+      for (const auto& [view, text] : kept) {
+        QCOMPARE(print(*view), text);
+      }
+    }
+  }
+
+  void copies_only_the_path_that_changed() {
+    Feed feed;
+    create_topic(feed, 1, "orders", 100);
+    create_topic(feed, 2, "payments", 10);
+    feed(event::GroupStateChanged{"billing", "Empty", 0, {}, {}});
+    feed(event::GroupStateChanged{"audit", "Empty", 0, {}, {}});
+    const ViewPtr a = feed.reducer.publish();
+    feed(event::PartitionChanged{topic_id(1), PartitionIndex(42), BrokerId(1), LeaderEpoch(1), 1, {BrokerId(1)}, {BrokerId(1)}});
+    const ViewPtr b = feed.reducer.publish();
+    QCOMPARE(b->version, a->version + 1);
+    const TopicView& old_topic = *a->find_topic("orders");
+    const TopicView& new_topic = *b->find_topic(topic_id(1));
+    for (std::size_t p = 0; p < 100; ++p) {
+      QCOMPARE(new_topic.partitions[p] == old_topic.partitions[p], p != 42);
+    }
+    QCOMPARE(b->find_topic("payments"), a->find_topic("payments"));
+    QCOMPARE(b->groups, a->groups);
+    QCOMPARE(b->connections, a->connections);
+    QCOMPARE(b->topic_names, a->topic_names);
+    QCOMPARE(old_topic.partitions[42]->leader_epoch, LeaderEpoch(0));  // a reader of the old view sees the old world
+
+    feed(event::GroupStateChanged{"billing", "Stable", 1, "range", "m joined"});
+    const ViewPtr c = feed.reducer.publish();
+    QCOMPARE(c->topics, b->topics);
+    QVERIFY(c->groups != b->groups);
+    QCOMPARE(c->find_group("audit"), b->find_group("audit"));
+    QCOMPARE(c->find_group("billing")->reason, std::string("m joined"));
+  }
+
+  void batches_change_only_the_batches() {
+    Feed feed;
+    create_topic(feed, 1, "orders", 3);
+    const ViewPtr a = feed.reducer.publish();
+    for (int i = 0; i < 1'000; ++i) {
+      feed(event::BatchAppended{});
+    }
+    const ViewPtr b = feed.reducer.publish();
+    QCOMPARE(b->topics, a->topics);
+    QCOMPARE(b->recent, a->recent);
+    QCOMPARE(b->batches.size(), ClusterView::kBatchesMax);
+    QCOMPARE(b->batches.back().sequence, feed.all.back().sequence);
+    QCOMPARE(b->batches_skipped, std::uint64_t{1'000 - ClusterView::kBatchesMax});
+    feed(event::BatchAppended{});
+    const ViewPtr c = feed.reducer.publish();
+    QCOMPARE(c->batches.size(), std::size_t{1});
+    QCOMPARE(c->batches_skipped, std::uint64_t{0});
+  }
+
+  void no_change_no_view() {
+    Feed feed;
+    QVERIFY(!feed.reducer.changed());
+    const ViewPtr a = feed.reducer.publish();
+    feed(event::MetadataCommitted{Offset(3)});
+    QVERIFY(!feed.reducer.changed());
+    QCOMPARE(feed.reducer.publish(), a);
+    feed(event::ControllerElected{BrokerId(1), 1});
+    QVERIFY(feed.reducer.changed());
+    QCOMPARE(feed.reducer.publish()->version, a->version + 1);
+  }
+
+  void a_replica_may_be_known_before_its_topic() {
+    Feed feed;
+    feed(event::ReplicaOpened{BrokerId(1), topic_id(1), PartitionIndex(1), std::make_shared<event::ReplicaCounters>()});
+    feed(event::SegmentRolled{BrokerId(1), topic_id(1), PartitionIndex(1), Offset(0)});
+    QVERIFY(feed.reducer.publish()->topics->empty());
+    create_topic(feed, 1, "orders", 2);
+    const ViewPtr view = feed.reducer.publish();
+    const TopicView* topic = view->find_topic("orders");
+    QCOMPARE(topic->partitions.size(), std::size_t{2});
+    QVERIFY(topic->partitions[1]->leader_counters() != nullptr);
+    QCOMPARE(topic->partitions[1]->replicas.front().segments, std::vector<Offset>{Offset(0)});
+  }
+
+  void recent_events_are_bounded() {
+    Feed feed;
+    for (std::size_t i = 0; i < ClusterView::kRecentMax + 500; ++i) {
+      feed(event::ControllerElected{BrokerId(1), static_cast<std::int32_t>(i)});
+    }
+    const ViewPtr view = feed.reducer.publish();
+    QCOMPARE(view->recent->size(), ClusterView::kRecentMax);
+    QCOMPARE(view->recent->back().number, std::uint64_t{ClusterView::kRecentMax + 500});
+    QCOMPARE(view->recent->front().number, std::uint64_t{501});
+  }
+
+  void loss_is_told() {
+    Feed feed;
+    feed(event::EventsLost{3, {10}, {20}});
+    feed(event::EventsLost{4, {30}, {40}});
+    const ViewPtr view = feed.reducer.publish();
+    QCOMPARE(view->events_lost, std::uint64_t{7});
+    QCOMPARE(view->recent->size(), std::size_t{2});
+  }
+
+  void positions_move_without_news() {
+    Feed feed;
+    auto counters = std::make_shared<event::CommittedCounters>();
+    feed(event::OffsetCommitted{"g", "t", PartitionIndex(0), Offset(5), counters});
+    const ViewPtr a = feed.reducer.publish();
+    QCOMPARE(a->recent->size(), std::size_t{1});
+    feed(event::OffsetCommitted{"g", "t", PartitionIndex(0), Offset(6), counters});
+    const ViewPtr b = feed.reducer.publish();
+    QCOMPARE(b->recent, a->recent);
+    QVERIFY(b->find_group("g")->committed.front().at > a->find_group("g")->committed.front().at);
+  }
+};
+
+QTEST_APPLESS_MAIN(TestReducer)
+#include "tst_reducer.moc"
