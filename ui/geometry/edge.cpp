@@ -128,25 +128,23 @@ double port_y(double top, double bottom, std::size_t index, std::size_t count, d
   return middle + (static_cast<double>(index) - static_cast<double>(count - 1) / 2) * step;
 }
 
-void separate_plates(std::vector<QRectF>& plates, double gap) {
-  for (std::size_t i = 1; i < plates.size(); ++i) {
-    // Each pass can push a plate below at most every earlier one.
-    for (std::size_t pass = 0; pass < i; ++pass) {
-      bool moved = false;
-      for (std::size_t j = 0; j < i; ++j) {
-        const QRectF& other = plates[j];
-        const bool same_x = plates[i].left() < other.right() + gap && other.left() < plates[i].right() + gap;
-        const bool same_y = plates[i].top() < other.bottom() + gap && other.top() < plates[i].bottom() + gap;
-        if (same_x && same_y) {
-          plates[i].moveTop(other.bottom() + gap);
-          moved = true;
-        }
-      }
-      if (!moved) {
-        break;
-      }
+QRectF plate_on(const Cubic& curve, QSizeF size, const std::vector<QRectF>& taken) {
+  constexpr double gap = 2;
+  const auto at = [&](double share) {
+    const QPointF middle = curve.at(curve.at_length(share));
+    return QRectF(std::round(middle.x() - size.width() / 2), std::round(middle.y() - size.height() / 2), size.width(),
+                  size.height());
+  };
+  for (const double share : {0.5, 0.38, 0.62, 0.28, 0.72}) {
+    const QRectF plate = at(share);
+    const bool free = std::none_of(taken.begin(), taken.end(), [&](const QRectF& other) {
+      return other.adjusted(-gap, -gap, gap, gap).intersects(plate);
+    });
+    if (free) {
+      return plate;
     }
   }
+  return at(0.5);
 }
 
 }  // namespace hw::ui::geometry

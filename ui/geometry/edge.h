@@ -4,6 +4,7 @@
 
 #include <QPointF>
 #include <QRectF>
+#include <QSizeF>
 #include <array>
 #include <cstddef>
 #include <vector>
@@ -36,7 +37,7 @@ struct Cubic {
 // y of port `index` of `count` on a side between top and bottom, never closer than `spacing` unless there is no room.
 [[nodiscard]] double port_y(double top, double bottom, std::size_t index, std::size_t count, double spacing) noexcept;
 
-// Moves plates (all of `height`) apart along y so that none overlap where their x ranges do. Order is kept.
-void separate_plates(std::vector<QRectF>& plates, double gap);
+// Where a plate of this size sits on a curve: in the middle, or further along where `taken` ones would overlap it.
+[[nodiscard]] QRectF plate_on(const Cubic& curve, QSizeF size, const std::vector<QRectF>& taken);
 
 }  // namespace hw::ui::geometry

@@ -202,6 +202,14 @@ void paint_record_square(QPainter& painter, QPointF center, double size, const s
   }
 }
 
+void paint_plain_square(QPainter& painter, QPointF center, double size, bool rim) {
+  const QRectF square(std::round(center.x() - size / 2), std::round(center.y() - size / 2), size, size);
+  if (rim) {
+    painter.fillRect(square.adjusted(-1.5, -1.5, 1.5, 1.5), colors().canvas);
+  }
+  painter.fillRect(square, colors().edge);
+}
+
 double paint_key_chip(QPainter& painter, double x, double y, double width, const std::optional<Bytes>& key,
                       bool strong) {
   const Theme& theme = Theme::current();

@@ -50,6 +50,8 @@ void paint_replica_cell(QPainter& painter, const QRectF& cell, ReplicaState stat
 [[nodiscard]] QString key_text(ByteSpan key, int max = 64);
 // A record square of `size` px around `center`: hue, letter; with a `rim` in canvas colour where it lies on an edge.
 void paint_record_square(QPainter& painter, QPointF center, double size, const std::optional<Bytes>& key, bool rim);
+// A record whose key is not known: the same square in the colour of edges, without a letter.
+void paint_plain_square(QPainter& painter, QPointF center, double size, bool rim);
 // 10×10 square and label in mono; ∅ for null, "" for empty. Elided to `width`; returns the width used.
 double paint_key_chip(QPainter& painter, double x, double y, double width, const std::optional<Bytes>& key,
                       bool strong = false);

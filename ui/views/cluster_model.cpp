@@ -1,0 +1,726 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/views/cluster_model.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "ui/geometry/cluster_layout.h"
+
+namespace hw::ui {
+
+namespace {
+
+constexpr std::size_t kKeysShown = 6;
+constexpr std::size_t kRemembered = 24;
+constexpr std::int64_t kBrightMs = 700;
+constexpr std::size_t kMaxPartitionsRemembered = 256;
+constexpr std::size_t kMaxProducers = 256;
+
+QString text(const std::string& value) { return QString::fromStdString(value); }
+
+// "127.0.0.1:40017" and "/127.0.0.1" are the host 127.0.0.1.
+QString host_of(const std::string& peer) {
+  std::string_view host = peer;
+  if (!host.empty() && host.front() == '/') {
+    host.remove_prefix(1);
+  }
+  const auto colon = host.rfind(':');
+  if (colon != std::string_view::npos && host.find(':') == colon) {
+    host = host.substr(0, colon);
+  }
+  return QString::fromUtf8(host.data(), static_cast<qsizetype>(host.size()));
+}
+
+// The window's own producer and consumers name themselves so.
+bool built_in(const observe::ConnectionView& connection) {
+  return connection.software_name == "highwater" || connection.client_id.starts_with("demo-");
+}
+
+QString produce_edge(const QString& producer, std::int32_t node) {
+  return QStringLiteral("p|%1|%2").arg(producer).arg(node);
+}
+
+QString consume_edge(const QString& group, const QString& member, std::int32_t node) {
+  return QStringLiteral("c|%1|%2|%3").arg(group, member).arg(node);
+}
+
+// Two trees hold the same objects.
+template <typename Map>
+bool same(const Map& a, const Map& b) {
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](const auto& x, const auto& y) {
+           return x.second == y.second;
+         });
+}
+
+}  // namespace
+
+double ClusterModel::Replica::fill() const {
+  const std::int64_t length = std::max(leader_end, log_end) - log_start;
+  return length <= 0 ? 0 : static_cast<double>(log_end - log_start) / static_cast<double>(length);
+}
+
+double ClusterModel::Replica::tick() const {
+  const std::int64_t length = std::max(leader_end, log_end) - log_start;
+  return length <= 0 ? -1 : static_cast<double>(high_watermark - log_start) / static_cast<double>(length);
+}
+
+bool ClusterModel::Replica::sample(std::int64_t now_ms) {
+  if (!counters) {
+    return false;
+  }
+  const std::int64_t start = counters->log_start_offset.get();
+  const std::int64_t end = counters->log_end_offset.get();
+  const std::int64_t hw = std::min(counters->high_watermark.get(), end);
+  const std::int64_t leader = leader_counters ? leader_counters->log_end_offset.get() : end;
+  const bool appended = end > log_end && log_end + leader_end > 0;
+  const bool changed = start != log_start || end != log_end || hw != high_watermark || leader != leader_end;
+  log_start = start;
+  log_end = end;
+  high_watermark = hw;
+  leader_end = leader;
+  if (appended) {
+    active_until_ms = now_ms + kBrightMs;
+  }
+  const bool was_bright = bright;
+  bright = now_ms < active_until_ms;
+  return changed || bright != was_bright;
+}
+
+void ClusterModel::setFocusTopic(const QString& topic) {
+  if (topic == wanted_topic_) {
+    return;
+  }
+  wanted_topic_ = topic;
+  if (view_) {
+    rebuildNodes();
+    rebuildEdges();
+  }
+}
+
+std::size_t ClusterModel::nodeIndex(BrokerId id) const {
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    if (nodes_[i].id == id.value()) {
+      return i;
+    }
+  }
+  return std::numeric_limits<std::size_t>::max();
+}
+
+void ClusterModel::chooseFocus() {
+  const auto& topics = *view_->topics;
+  if (!wanted_topic_.isEmpty() && topics.contains(wanted_topic_.toStdString())) {
+    focus_topic_ = wanted_topic_;
+    return;
+  }
+  if (!focus_topic_.isEmpty() && topics.contains(focus_topic_.toStdString())) {
+    return;  // stays where it was: nothing jumps
+  }
+  focus_topic_.clear();
+  for (const auto& [name, topic] : topics) {
+    if (topic->internal && !focus_topic_.isEmpty()) {
+      continue;
+    }
+    const bool better = focus_topic_.isEmpty() || (!topic->internal && topics.at(focus_topic_.toStdString())->internal);
+    if (better) {
+      focus_topic_ = text(name);
+    }
+  }
+}
+
+void ClusterModel::addTopic(const observe::TopicView& topic) {
+  for (Node& node : nodes_) {
+    Topic shown;
+    shown.name = text(topic.name);
+    shown.internal = topic.internal;
+    for (const auto& partition : topic.partitions) {
+      if (!partition) {
+        continue;
+      }
+      const observe::ReplicaView* replica = partition->replica(BrokerId(node.id));
+      if (replica == nullptr) {
+        continue;
+      }
+      Replica r;
+      r.partition = partition->index.value();
+      r.counters = replica->counters;
+      const observe::ReplicaView* leader = partition->replica(partition->leader);
+      r.leader_counters = leader == nullptr ? nullptr : leader->counters;
+      const bool in_sync = std::find(partition->isr.begin(), partition->isr.end(), replica->node) != partition->isr.end();
+      if (!replica->online || node.offline()) {
+        r.state = ReplicaState::offline;
+      } else if (partition->leader == replica->node) {
+        r.state = ReplicaState::leader;
+      } else {
+        r.state = in_sync ? ReplicaState::in_sync : ReplicaState::behind;
+      }
+      r.sample(0);
+      r.active_until_ms = 0;
+      r.bright = false;
+      shown.replicas.push_back(std::move(r));
+    }
+    if (!shown.replicas.empty()) {
+      node.topics.push_back(std::move(shown));
+    }
+  }
+}
+
+void ClusterModel::rebuildNodes() {
+  chooseFocus();
+  // Activity survives, so that a change elsewhere makes no cell blink.
+  nodes_.clear();
+  controllers_.clear();
+  controller_epoch_ = view_->controller_epoch;
+  for (const auto& [id, node] : view_->nodes) {
+    const bool online = node->state == observe::NodeView::State::running ||
+                        node->state == observe::NodeView::State::starting;
+    if (node->controller) {
+      controllers_.push_back({id.value(), id == view_->controller, online});
+    }
+    if (!node->broker) {
+      continue;
+    }
+    Node shown;
+    shown.id = id.value();
+    shown.title = tr("node %1").arg(id.value());
+    shown.port = node->port == 0 ? QString() : QStringLiteral(":%1").arg(node->port);
+    shown.state = node->state;
+    shown.since = node->since;
+    shown.counters = node->counters;
+    nodes_.push_back(std::move(shown));
+  }
+  topic_count_ = 0;
+  partition_count_ = 0;
+  for (const auto& [name, topic] : *view_->topics) {
+    topic_count_ += topic->internal ? 0 : 1;
+    partition_count_ += topic->internal ? 0 : static_cast<int>(topic->partitions.size());
+    for (const auto& partition : topic->partitions) {
+      if (partition) {
+        const std::size_t at = nodeIndex(partition->leader);
+        if (at < nodes_.size()) {
+          ++nodes_[at].leaders;
+        }
+      }
+    }
+  }
+  if (const observe::TopicView* focused = view_->find_topic(focus_topic_.toStdString())) {
+    addTopic(*focused);
+  }
+  if (partition_count_ > geometry::kFocusOnly) {
+    return;
+  }
+  for (const bool internal : {false, true}) {
+    for (const auto& [name, topic] : *view_->topics) {
+      if (topic->internal == internal && text(name) != focus_topic_) {
+        addTopic(*topic);
+      }
+    }
+  }
+}
+
+void ClusterModel::rebuildGroups() {
+  groups_.clear();
+  for (const auto& [id, group] : *view_->groups) {
+    Group shown;
+    shown.id = text(id);
+    shown.state = text(group->state);
+    shown.generation = group->generation;
+    shown.reason = text(group->reason);
+    std::vector<const event::GroupAssigned::Member*> members;
+    bool one_topic = true;
+    const std::string* topic = nullptr;
+    for (const auto& member : group->members) {
+      members.push_back(&member);
+      for (const auto& [name, partition] : member.partitions) {
+        one_topic = one_topic && (topic == nullptr || *topic == name);
+        topic = &name;
+      }
+    }
+    std::sort(members.begin(), members.end(),
+              [](const auto* a, const auto* b) { return a->member_id < b->member_id; });
+    for (const auto* member : members) {
+      Member m;
+      m.id = text(member->member_id);
+      m.label = QStringLiteral("m:%1").arg(shown.members.size() + 1);
+      m.client = text(member->client_id);
+      m.host = host_of(member->client_host);
+      m.connection = member->connection.value();
+      for (const auto& [name, partition] : member->partitions) {
+        m.partitions.emplace_back(name, partition.value());
+        m.chips.push_back(one_topic ? QStringLiteral("p%1").arg(partition.value())
+                                    : QStringLiteral("%1/%2").arg(text(name)).arg(partition.value()));
+      }
+      shown.members.push_back(std::move(m));
+    }
+    groups_.push_back(std::move(shown));
+  }
+  groups_.insert(groups_.end(), plain_.begin(), plain_.end());
+}
+
+void ClusterModel::refreshProducers(std::int64_t now_ms) {
+  // A card whose connections are all gone lingers a little, then goes.
+  for (Producer& producer : producers_) {
+    if (producer.placeholder) {
+      continue;
+    }
+    bool open = false;
+    for (const auto& [id, connection] : *view_->connections) {
+      open = open || (text(connection->client_id) == producer.title && host_of(connection->peer) == producer.host);
+    }
+    producer.closed = !open;
+  }
+  std::erase_if(producers_, [&](const Producer& p) {
+    return p.placeholder || (p.closed && now_ms - p.seen_ms > kLingerMs);
+  });
+  const bool foreign = std::any_of(producers_.begin(), producers_.end(), [](const Producer& p) { return !p.built_in; });
+  if (!foreign) {
+    Producer placeholder;
+    placeholder.placeholder = true;
+    placeholder.key = QStringLiteral("?");
+    placeholder.title = tr("Your app");
+    producers_.push_back(std::move(placeholder));
+  }
+}
+
+void ClusterModel::rebuildEdges() {
+  for (auto& [key, edge] : edges_) {
+    edge.live = false;
+    edge.partitions.clear();
+  }
+  for (std::size_t p = 0; p < producers_.size(); ++p) {
+    for (std::size_t n = 0; n < nodes_.size(); ++n) {
+      const auto at = edges_.find(produce_edge(producers_[p].key, nodes_[n].id));
+      if (at != edges_.end()) {
+        at->second.client = p;
+        at->second.node = n;
+        at->second.live = true;
+        at->second.broken = nodes_[n].offline();
+      }
+    }
+  }
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    for (std::size_t m = 0; m < groups_[g].members.size(); ++m) {
+      const Member& member = groups_[g].members[m];
+      for (const auto& [topic, partition] : member.partitions) {
+        const observe::TopicView* view = view_->find_topic(topic);
+        const auto index = static_cast<std::size_t>(partition);
+        if (view == nullptr || partition < 0 || index >= view->partitions.size() || !view->partitions[index]) {
+          continue;
+        }
+        const std::size_t n = nodeIndex(view->partitions[index]->leader);
+        if (n >= nodes_.size()) {
+          continue;
+        }
+        Edge& edge = edges_[consume_edge(groups_[g].id, member.id, nodes_[n].id)];
+        edge.kind = Edge::Kind::consume;
+        edge.client = g;
+        edge.member = m;
+        edge.node = n;
+        edge.live = true;
+        edge.broken = nodes_[n].offline();
+        edge.partitions.emplace_back(topic, partition);
+      }
+    }
+  }
+  std::erase_if(edges_, [](const auto& entry) { return !entry.second.live; });
+}
+
+std::optional<std::size_t> ClusterModel::producerOf(ConnectionId id, std::int64_t now_ms, bool& added) {
+  const auto at = view_->connections->find(id);
+  if (at == view_->connections->end()) {
+    return std::nullopt;
+  }
+  const observe::ConnectionView& connection = *at->second;
+  const QString host = host_of(connection.peer);
+  const QString name = text(connection.client_id);
+  const QString key = name + QLatin1Char('@') + host;
+  for (std::size_t i = 0; i < producers_.size(); ++i) {
+    if (producers_[i].key == key) {
+      producers_[i].seen_ms = now_ms;
+      producers_[i].connection = id.value();
+      added = added || producers_[i].closed;
+      producers_[i].closed = false;
+      return i;
+    }
+  }
+  if (producers_.size() >= kMaxProducers) {
+    return std::nullopt;
+  }
+  Producer made;
+  made.key = key;
+  made.title = name;
+  made.host = host;
+  made.built_in = built_in(connection);
+  made.connection = id.value();
+  made.seen_ms = now_ms;
+  // Built-in ones first, then by appearance; the placeholder stays last and goes with the first foreign client.
+  const auto place = std::find_if(producers_.begin(), producers_.end(), [&](const Producer& p) {
+    return p.placeholder || (made.built_in && !p.built_in);
+  });
+  const auto index = static_cast<std::size_t>(place - producers_.begin());
+  producers_.insert(place, std::move(made));
+  if (!producers_[index].built_in) {
+    std::erase_if(producers_, [](const Producer& p) { return p.placeholder; });
+  }
+  added = true;
+  return index;
+}
+
+void ClusterModel::takeBatch(const event::BatchAppended& batch, std::int64_t now_ms, Changes& changes) {
+  const auto name = view_->topic_names->find(batch.topic_id);
+  const std::size_t node = nodeIndex(batch.node);
+  if (name == view_->topic_names->end() || node >= nodes_.size()) {
+    return;
+  }
+  const observe::TopicView* topic = view_->find_topic(name->second);
+  if (topic == nullptr || topic->internal) {
+    return;
+  }
+  std::optional<Bytes> key;
+  const bool single = batch.last_offset == batch.base_offset;
+  // A longer key is cut off in the event, and its hue would not be the one of the other pages.
+  if (batch.key_size >= 0 && static_cast<std::size_t>(batch.key_size) <= batch.key_head.size()) {
+    key = Bytes::copy_of(std::string_view(batch.key_head.data(), static_cast<std::size_t>(batch.key_size)));
+  }
+  const auto place = std::make_pair(name->second, batch.partition.value());
+  if (newest_.contains(place) || newest_.size() < kMaxPartitionsRemembered) {
+    auto& remembered = newest_[place];
+    remembered.push_back({batch.last_offset.value(), key});
+    if (remembered.size() > kRemembered) {
+      remembered.pop_front();
+    }
+  }
+  bool added = false;
+  const auto producer = producerOf(batch.connection, now_ms, added);
+  if (!producer) {
+    return;
+  }
+  Producer& from = producers_[*producer];
+  if (key && !key->empty() && single) {
+    if (std::find(from.keys.begin(), from.keys.end(), *key) == from.keys.end()) {
+      from.keys.push_back(*key);
+      if (from.keys.size() > kKeysShown) {
+        from.keys.pop_front();
+      }
+      std::sort(from.keys.begin(), from.keys.end(), [](const Bytes& a, const Bytes& b) { return a.text() < b.text(); });
+      changes.structure = true;
+    }
+  }
+  const QString edge_key = produce_edge(from.key, nodes_[node].id);
+  const auto [edge, fresh] = edges_.try_emplace(edge_key);
+  if (fresh || added) {
+    changes.structure = true;
+    edge->second.kind = Edge::Kind::produce;
+    edge->second.client = *producer;
+    edge->second.node = node;
+    edge->second.live = true;
+  }
+  edge->second.sampled_records += static_cast<double>(batch.last_offset - batch.base_offset + 1);
+  edge->second.sampled_bytes += batch.size_bytes;
+  if (edge->second.meter.records_per_second() < kJourneysBelow) {
+    changes.journeys.push_back({edge_key, key});
+  }
+}
+
+std::optional<std::pair<std::size_t, std::size_t>> ClusterModel::memberOf(const event::RecordsFetched& fetch,
+                                                                         const std::string& topic,
+                                                                         std::int64_t now_ms, bool& added) {
+  std::optional<std::pair<std::size_t, std::size_t>> owner;
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    for (std::size_t m = 0; m < groups_[g].members.size(); ++m) {
+      const Member& member = groups_[g].members[m];
+      const bool owns = std::find(member.partitions.begin(), member.partitions.end(),
+                                  std::make_pair(topic, fetch.partition.value())) != member.partitions.end();
+      if (owns && member.connection != 0 && member.connection == fetch.connection.value()) {
+        if (groups_[g].plain) {
+          groups_[g].seen_ms = now_ms;
+        }
+        return std::make_pair(g, m);
+      }
+      // A client may fetch on another connection than the one that heartbeats.
+      const auto connection = view_->connections->find(fetch.connection);
+      if (owns && connection != view_->connections->end() &&
+          text(connection->second->client_id) == member.client) {
+        owner = std::make_pair(g, m);
+      }
+    }
+  }
+  if (owner) {
+    if (groups_[owner->first].plain) {
+      groups_[owner->first].seen_ms = now_ms;
+    }
+    return owner;
+  }
+  // Somebody reads without a group.
+  const auto connection = view_->connections->find(fetch.connection);
+  if (connection == view_->connections->end() || plain_.size() >= 32) {
+    return std::nullopt;
+  }
+  const QString client = text(connection->second->client_id);
+  auto known = std::find_if(plain_.begin(), plain_.end(), [&](const Group& g) { return g.id == client; });
+  if (known == plain_.end()) {
+    Group made;
+    made.id = client;
+    made.plain = true;
+    Member member;
+    member.id = client;
+    member.label = tr("reads");
+    member.client = client;
+    member.host = host_of(connection->second->peer);
+    member.connection = fetch.connection.value();
+    made.members.push_back(std::move(member));
+    plain_.push_back(std::move(made));
+    known = plain_.end() - 1;
+  }
+  Member& member = known->members.front();
+  known->seen_ms = now_ms;
+  member.connection = fetch.connection.value();
+  member.partitions.emplace_back(topic, fetch.partition.value());
+  member.chips.push_back(QStringLiteral("p%1").arg(fetch.partition.value()));
+  added = true;
+  return std::nullopt;  // has its edge from the next frame on
+}
+
+void ClusterModel::takeFetch(const event::RecordsFetched& fetch, std::int64_t now_ms, Changes& changes) {
+  const auto name = view_->topic_names->find(fetch.topic_id);
+  const std::size_t node = nodeIndex(fetch.node);
+  if (name == view_->topic_names->end() || node >= nodes_.size() || fetch.size_bytes <= 0 ||
+      fetch.connection.value() == 0) {
+    return;
+  }
+  bool added = false;
+  const auto member = memberOf(fetch, name->second, now_ms, added);
+  if (added) {
+    rebuildGroups();
+    rebuildEdges();
+    changes.structure = true;
+  }
+  if (!member) {
+    return;
+  }
+  const Group& group = groups_[member->first];
+  const QString key = consume_edge(group.id, group.members[member->second].id, nodes_[node].id);
+  const auto edge = edges_.find(key);
+  if (edge == edges_.end() || edge->second.meter.records_per_second() >= kJourneysBelow) {
+    return;
+  }
+  const auto remembered = newest_.find({name->second, fetch.partition.value()});
+  if (remembered == newest_.end()) {
+    return;
+  }
+  std::size_t sent = 0;
+  for (const Remembered& record : remembered->second) {
+    if (record.offset >= fetch.from.value() && sent < 4) {
+      changes.journeys.push_back({key, record.key});
+      ++sent;
+    }
+  }
+}
+
+void ClusterModel::takeEvents(std::int64_t now_ms, Changes& changes) {
+  if (view_->version == last_version_) {
+    return;  // only counters moved; these events have been seen
+  }
+  last_version_ = view_->version;
+  skipped_ = skipped_ || view_->batches_skipped > 0;
+  for (const event::Stamped& stamped : view_->batches) {
+    if (const auto* batch = std::get_if<event::BatchAppended>(&stamped.event)) {
+      takeBatch(*batch, now_ms, changes);
+    }
+  }
+  for (const event::Stamped& stamped : view_->fetches) {
+    if (const auto* fetch = std::get_if<event::RecordsFetched>(&stamped.event)) {
+      takeFetch(*fetch, now_ms, changes);
+    }
+  }
+}
+
+ClusterModel::Changes ClusterModel::take(const observe::ViewPtr& view, std::int64_t now_ms) {
+  Changes changes;
+  const observe::ViewPtr before = std::exchange(view_, view);
+  const bool first = before == nullptr;
+  if (first || before != view) {
+    const bool nodes = first || before->nodes != view->nodes || before->controller != view->controller ||
+                       before->controller_epoch != view->controller_epoch;
+    const bool topics = first || (before->topics != view->topics && !same(*before->topics, *view->topics));
+    const bool groups = first || (before->groups != view->groups && !same(*before->groups, *view->groups));
+    const bool clients =
+        first || (before->connections != view->connections && !same(*before->connections, *view->connections));
+    if (nodes || topics) {
+      rebuildNodes();
+    }
+    if (groups) {
+      rebuildGroups();
+    }
+    if (clients) {
+      refreshProducers(now_ms);
+    }
+    if (nodes || topics || groups || clients) {
+      rebuildEdges();
+      changes.structure = true;
+    }
+    takeEvents(now_ms, changes);
+    if (changes.structure) {
+      rebuildEdges();
+      sampleLags();
+    }
+  }
+  moving_ = moving_ || !changes.journeys.empty();
+  return changes;
+}
+
+bool ClusterModel::sampleLags() {
+  bool changed = false;
+  for (Group& group : groups_) {
+    const observe::GroupView* view = group.plain ? nullptr : view_->find_group(group.id.toStdString());
+    if (view == nullptr) {
+      continue;
+    }
+    for (Member& member : group.members) {
+      std::int64_t lag = -1;
+      for (const auto& [topic_name, partition] : member.partitions) {
+        const auto committed = std::find_if(view->committed.begin(), view->committed.end(), [&](const auto& c) {
+          return c.partition.value() == partition && c.topic == topic_name;
+        });
+        const observe::TopicView* topic = view_->find_topic(topic_name);
+        const auto index = static_cast<std::size_t>(partition);
+        if (committed == view->committed.end() || !committed->counters || topic == nullptr ||
+            index >= topic->partitions.size() || !topic->partitions[index]) {
+          continue;
+        }
+        const auto* counters = topic->partitions[index]->leader_counters();
+        const std::int64_t offset = committed->counters->offset.get();
+        if (counters != nullptr && offset >= 0) {
+          lag = std::max<std::int64_t>(0, lag) +
+                std::max<std::int64_t>(0, counters->high_watermark.get() - offset);
+        }
+      }
+      changed = changed || lag != member.lag;
+      member.lag = lag;
+    }
+  }
+  return changed;
+}
+
+ClusterModel::Tick ClusterModel::tick(std::int64_t now_ms) {
+  Tick result;
+  if (!view_) {
+    return result;
+  }
+  // What each node took in since the last tick is shared out among the edges by what was seen of each.
+  for (std::size_t n = 0; n < nodes_.size(); ++n) {
+    const Node& node = nodes_[n];
+    if (!node.counters) {
+      continue;
+    }
+    const auto records = static_cast<double>(node.counters->records_in.get());
+    const auto bytes = static_cast<double>(node.counters->bytes_in.get());
+    const auto known = node_totals_.find(node.id);
+    const double new_records = known == node_totals_.end() ? 0 : records - known->second.first;
+    const double new_bytes = known == node_totals_.end() ? 0 : bytes - known->second.second;
+    node_totals_[node.id] = {records, bytes};
+    double seen_records = 0;
+    double seen_bytes = 0;
+    for (const auto& [key, edge] : edges_) {
+      if (edge.kind == Edge::Kind::produce && edge.node == n) {
+        seen_records += edge.sampled_records;
+        seen_bytes += edge.sampled_bytes;
+      }
+    }
+    // Internal topics count in the node's totals, so exact sums win while nothing was left out.
+    const bool scale = skipped_ && seen_records > 0;
+    for (auto& [key, edge] : edges_) {
+      if (edge.kind == Edge::Kind::produce && edge.node == n) {
+        edge.meter.add(scale ? new_records * edge.sampled_records / seen_records : edge.sampled_records,
+                       scale && seen_bytes > 0 ? new_bytes * edge.sampled_bytes / seen_bytes : edge.sampled_bytes);
+        edge.sampled_records = 0;
+        edge.sampled_bytes = 0;
+      }
+    }
+  }
+  skipped_ = false;
+  // What consumers got, by partition; shared evenly where several groups read the same one.
+  std::map<std::pair<std::string, std::int32_t>, int> readers;
+  for (const auto& [key, edge] : edges_) {
+    for (const auto& place : edge.partitions) {
+      ++readers[place];
+    }
+  }
+  std::map<std::pair<std::string, std::int32_t>, std::pair<double, double>> deltas;
+  for (const auto& [place, count] : readers) {
+    const observe::TopicView* topic = view_->find_topic(place.first);
+    const auto index = static_cast<std::size_t>(place.second);
+    if (topic == nullptr || index >= topic->partitions.size() || !topic->partitions[index]) {
+      continue;
+    }
+    const auto* counters = topic->partitions[index]->leader_counters();
+    if (counters == nullptr) {
+      continue;
+    }
+    const std::pair<double, double> now = {static_cast<double>(counters->records_out.get()),
+                                           static_cast<double>(counters->bytes_out.get())};
+    const auto known = out_totals_.find(place);
+    if (known != out_totals_.end()) {
+      deltas[place] = {std::max(0.0, now.first - known->second.first) / count,
+                       std::max(0.0, now.second - known->second.second) / count};
+    }
+    out_totals_[place] = now;
+  }
+  std::erase_if(out_totals_, [&](const auto& entry) { return !readers.contains(entry.first); });
+  for (auto& [key, edge] : edges_) {
+    for (const auto& place : edge.partitions) {
+      const auto delta = deltas.find(place);
+      if (delta != deltas.end()) {
+        edge.meter.add(delta->second.first, delta->second.second);
+      }
+    }
+    const double before = edge.meter.records_per_second();
+    result.again = edge.meter.tick(now_ms) || result.again;
+    result.changed = result.changed || before != edge.meter.records_per_second();
+  }
+  result.changed = sampleLags() || result.changed;
+  for (Group& group : groups_) {
+    for (Member& member : group.members) {
+      const int ticks = member.lag > 0 ? std::min(member.ticks_behind + 1, 3) : 0;
+      result.changed = result.changed || ticks != member.ticks_behind;
+      result.again = result.again || (ticks != 0 && ticks < 3);
+      member.ticks_behind = ticks;
+    }
+  }
+  for (Node& node : nodes_) {
+    for (Topic& topic : node.topics) {
+      for (const Replica& replica : topic.replicas) {
+        result.again = result.again || replica.bright;
+      }
+    }
+  }
+  // Clients that left.
+  const std::size_t cards = producers_.size();
+  bool lingering = false;
+  for (const Producer& producer : producers_) {
+    lingering = lingering || (producer.closed && !producer.placeholder);
+  }
+  if (lingering) {
+    refreshProducers(now_ms);
+    result.again = true;
+  }
+  const std::size_t readers_before = plain_.size();
+  for (Group& group : plain_) {
+    for (const Group& shown : groups_) {
+      if (shown.plain && shown.id == group.id) {
+        group.seen_ms = std::max(group.seen_ms, shown.seen_ms);
+      }
+    }
+  }
+  std::erase_if(plain_, [&](const Group& g) { return now_ms - g.seen_ms > kLingerMs; });
+  result.again = result.again || !plain_.empty();
+  if (cards != producers_.size() || readers_before != plain_.size()) {
+    rebuildGroups();
+    rebuildEdges();
+    sampleLags();
+    result.structure = true;
+  }
+  moving_ = result.again;
+  return result;
+}
+
+}  // namespace hw::ui

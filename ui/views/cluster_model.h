@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// ClusterModel: what the cluster canvas shows, taken from a ClusterView and its counters. No geometry, no painter.
+//
+// take() compares pointers with the previous view and rebuilds only when nodes, topics, groups or clients differ;
+// sample() reads the counters of what is shown; tick(), about once a second while something flows, closes the rates.
+// Names are translated; every other text is data. Thread rule: UI thread only.
+#pragma once
+
+#include <QCoreApplication>
+#include <QString>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engine/observe/cluster_view.h"
+#include "ui/painting/shapes.h"
+#include "ui/session/selection.h"
+#include "ui/views/rate_meter.h"
+
+namespace hw::ui {
+
+class ClusterModel {
+  Q_DECLARE_TR_FUNCTIONS(ClusterModel)
+
+ public:
+  struct Replica {
+    std::int32_t partition = 0;
+    ReplicaState state = ReplicaState::offline;
+    std::shared_ptr<const event::ReplicaCounters> counters;
+    std::shared_ptr<const event::ReplicaCounters> leader_counters;
+    // Sampled:
+    std::int64_t log_start = 0;
+    std::int64_t high_watermark = 0;
+    std::int64_t log_end = 0;
+    std::int64_t leader_end = 0;
+    std::int64_t active_until_ms = 0;  // appended to just now
+    bool bright = false;
+    [[nodiscard]] double fill() const;
+    [[nodiscard]] double tick() const;
+    // True where anything to be seen changed.
+    bool sample(std::int64_t now_ms);
+  };
+  struct Topic {
+    QString name;
+    bool internal = false;
+    std::vector<Replica> replicas;  // on this node, by partition
+  };
+  struct Node {
+    std::int32_t id = -1;
+    QString title;
+    QString port;
+    observe::NodeView::State state = observe::NodeView::State::starting;
+    WallTime since;
+    int leaders = 0;
+    std::vector<Topic> topics;  // the focused one first
+    std::shared_ptr<const event::NodeCounters> counters;
+    [[nodiscard]] bool offline() const {
+      return state == observe::NodeView::State::stopped || state == observe::NodeView::State::killed;
+    }
+  };
+  struct Producer {
+    QString key;  // client id and host: one card for all connections of a client
+    QString title;
+    QString host;
+    bool built_in = false;
+    bool placeholder = false;
+    bool closed = false;
+    std::uint64_t connection = 0;  // the newest
+    std::deque<Bytes> keys;        // the last different ones, oldest first
+    std::int64_t seen_ms = 0;
+  };
+  struct Member {
+    QString id;
+    QString label;  // "m:1"
+    QString client;
+    QString host;
+    std::vector<std::pair<std::string, std::int32_t>> partitions;
+    std::vector<QString> chips;
+    std::uint64_t connection = 0;
+    std::int64_t lag = -1;  // -1: nothing committed yet
+    int ticks_behind = 0;
+  };
+  struct Group {
+    QString id;
+    QString state;
+    std::int32_t generation = 0;
+    QString reason;
+    bool plain = false;  // a consumer without a group
+    std::vector<Member> members;
+    std::int64_t seen_ms = 0;
+  };
+  struct Controller {
+    std::int32_t id = -1;
+    bool leader = false;
+    bool online = true;
+  };
+  struct Edge {
+    enum class Kind : std::uint8_t { produce, consume } kind = Kind::produce;
+    std::size_t client = 0;  // index into producers or groups
+    std::size_t member = 0;  // of the group
+    std::size_t node = 0;
+    bool broken = false;     // the node is offline
+    std::vector<std::pair<std::string, std::int32_t>> partitions;
+    RateMeter meter;
+    double sampled_records = 0;  // since the last tick, from events
+    double sampled_bytes = 0;
+    bool live = false;           // part of the picture now
+  };
+  // A record to be shown travelling along an edge.
+  struct Journey {
+    QString edge;
+    std::optional<Bytes> key;  // nullopt: not known
+  };
+
+  struct Changes {
+    bool structure = false;  // lay out and paint everything again
+    std::vector<Journey> journeys;
+  };
+
+  // Which topic is drawn with bars; empty: chosen here (a demo topic, else the first that is not internal).
+  void setFocusTopic(const QString& topic);
+  [[nodiscard]] const QString& focusTopic() const { return focus_topic_; }
+
+  // `view` is never null. Call for every frame; cheap where nothing changed.
+  [[nodiscard]] Changes take(const observe::ViewPtr& view, std::int64_t now_ms);
+  // Closes the rates. True while anything flows or lingers, i.e. while another tick is needed.
+  struct Tick {
+    bool again = false;
+    bool changed = false;    // rates, lags, colours
+    bool structure = false;  // a card came or went
+  };
+  Tick tick(std::int64_t now_ms);
+
+  [[nodiscard]] const std::vector<Node>& nodes() const { return nodes_; }
+  [[nodiscard]] std::vector<Node>& nodes() { return nodes_; }
+  [[nodiscard]] const std::vector<Producer>& producers() const { return producers_; }
+  [[nodiscard]] const std::vector<Group>& groups() const { return groups_; }
+  [[nodiscard]] const std::vector<Controller>& controllers() const { return controllers_; }
+  [[nodiscard]] std::int32_t controllerEpoch() const { return controller_epoch_; }
+  [[nodiscard]] const std::map<QString, Edge>& edges() const { return edges_; }
+  [[nodiscard]] bool moving() const { return moving_; }
+  [[nodiscard]] int topicCount() const { return topic_count_; }
+  [[nodiscard]] int partitionCount() const { return partition_count_; }
+  // Edges above this rate show no single records.
+  static constexpr double kJourneysBelow = 20;
+  static constexpr std::int64_t kLingerMs = 5'000;
+
+ private:
+  void rebuildNodes();
+  void addTopic(const observe::TopicView& topic);
+  void chooseFocus();
+  void rebuildGroups();
+  void refreshProducers(std::int64_t now_ms);
+  void rebuildEdges();
+  void takeEvents(std::int64_t now_ms, Changes& changes);
+  void takeBatch(const event::BatchAppended& batch, std::int64_t now_ms, Changes& changes);
+  void takeFetch(const event::RecordsFetched& fetch, std::int64_t now_ms, Changes& changes);
+  [[nodiscard]] std::size_t nodeIndex(BrokerId id) const;
+  [[nodiscard]] std::optional<std::size_t> producerOf(ConnectionId connection, std::int64_t now_ms, bool& added);
+  [[nodiscard]] std::optional<std::pair<std::size_t, std::size_t>> memberOf(const event::RecordsFetched& fetch,
+                                                                           const std::string& topic,
+                                                                           std::int64_t now_ms, bool& added);
+  bool sampleLags();
+
+  observe::ViewPtr view_;
+  QString wanted_topic_;
+  QString focus_topic_;
+  std::vector<Node> nodes_;
+  std::vector<Producer> producers_;  // in order of appearance; a placeholder last
+  std::vector<Group> groups_;        // real ones by id, then plain consumers
+  std::vector<Group> plain_;         // consumers without a group
+  std::vector<Controller> controllers_;
+  std::int32_t controller_epoch_ = 0;
+  int topic_count_ = 0;
+  int partition_count_ = 0;
+  std::map<QString, Edge> edges_;
+  std::map<std::int32_t, std::pair<double, double>> node_totals_;  // records, bytes in at the last tick
+  std::map<std::pair<std::string, std::int32_t>, std::pair<double, double>> out_totals_;
+  // Keys of the newest batches by partition, for the squares on the way to consumers.
+  struct Remembered {
+    std::int64_t offset = 0;
+    std::optional<Bytes> key;
+  };
+  std::map<std::pair<std::string, std::int32_t>, std::deque<Remembered>> newest_;
+  std::uint64_t last_version_ = 0;
+  bool skipped_ = false;  // batches were left out since the last tick
+  bool moving_ = false;
+};
+
+}  // namespace hw::ui

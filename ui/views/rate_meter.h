@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// RateMeter: what flows per second, from a running total sampled about once a second, over the last three seconds.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace hw::ui {
+
+class RateMeter {
+ public:
+  void add(double records, double bytes) noexcept {
+    records_ += records;
+    bytes_ += bytes;
+  }
+  // Closes a sample. Returns true while anything is left in the window.
+  bool tick(std::int64_t now_ms) noexcept {
+    if (count_ > 0 && now_ms <= newest().at_ms) {
+      return records_per_s_ > 0 || records_ > newest().records;
+    }
+    const Sample sample{now_ms, records_, bytes_};
+    if (count_ == kSamples) {
+      for (std::size_t i = 1; i < kSamples; ++i) {
+        samples_[i - 1] = samples_[i];
+      }
+      samples_[kSamples - 1] = sample;
+    } else {
+      samples_[count_++] = sample;
+    }
+    std::size_t from = 0;
+    while (from + 2 < count_ && now_ms - samples_[from].at_ms > kWindowMs) {
+      ++from;
+    }
+    const Sample& oldest = samples_[from];
+    const double seconds = static_cast<double>(now_ms - oldest.at_ms) / 1000;
+    records_per_s_ = seconds > 0 ? (records_ - oldest.records) / seconds : 0;
+    bytes_per_s_ = seconds > 0 ? (bytes_ - oldest.bytes) / seconds : 0;
+    return records_per_s_ > 0;
+  }
+  [[nodiscard]] double records_per_second() const noexcept { return records_per_s_; }
+  [[nodiscard]] double bytes_per_second() const noexcept { return bytes_per_s_; }
+  [[nodiscard]] double records_total() const noexcept { return records_; }
+
+ private:
+  struct Sample {
+    std::int64_t at_ms = 0;
+    double records = 0;
+    double bytes = 0;
+  };
+  static constexpr std::size_t kSamples = 5;
+  static constexpr std::int64_t kWindowMs = 3'200;
+  [[nodiscard]] const Sample& newest() const noexcept { return samples_[count_ - 1]; }
+  std::array<Sample, kSamples> samples_{};
+  std::size_t count_ = 0;
+  double records_ = 0;
+  double bytes_ = 0;
+  double records_per_s_ = 0;
+  double bytes_per_s_ = 0;
+};
+
+}  // namespace hw::ui

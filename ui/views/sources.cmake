@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+list(APPEND HW_UI_SOURCES
+  ui/views/canvas_accessible.cpp
+  ui/views/cluster_canvas.cpp ui/views/cluster_canvas.h
+  ui/views/cluster_model.cpp ui/views/cluster_model.h
+  ui/views/object_canvas.cpp ui/views/object_canvas.h
+  ui/views/rate_meter.h)
