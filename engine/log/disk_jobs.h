@@ -28,16 +28,22 @@ struct DiskJob {
 
 class DiskJobs {
  public:
-  void push(DiskJob job) {
+  std::uint64_t push(DiskJob job) {  // returns the id it gave
     job.id = next_id_++;
     jobs_.push_back(std::move(job));
+    return jobs_.back().id;
   }
+  // Offsets of some log moved: the checkpoints are behind.
+  void note_change() noexcept { changed_ = true; }
+  [[nodiscard]] bool changed() const noexcept { return changed_; }
+  void changes_seen() noexcept { changed_ = false; }
   [[nodiscard]] bool empty() const noexcept { return jobs_.empty(); }
   [[nodiscard]] std::vector<DiskJob> take() { return std::exchange(jobs_, {}); }
 
  private:
   std::uint64_t next_id_ = 1;
   std::vector<DiskJob> jobs_;
+  bool changed_ = false;
 };
 
 }  // namespace hw::log

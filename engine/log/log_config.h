@@ -9,10 +9,9 @@
 #include <string>
 
 #include "engine/base/result.h"
+#include "engine/wire/record/validate.h"
 
 namespace hw::log {
-
-enum class TimestampType : std::uint8_t { create_time, log_append_time };
 
 struct LogConfig {
   std::int32_t segment_bytes = 1'073'741'824;  // internal.segment.bytes wins where it is set
@@ -22,7 +21,7 @@ struct LogConfig {
   std::int32_t index_interval_bytes = 4096;
   std::int32_t max_message_bytes = 1'048'588;
   std::int32_t max_decompressed_message_bytes = 2'147'483'639;
-  TimestampType timestamp_type = TimestampType::create_time;
+  wire::TimestampType timestamp_type = wire::TimestampType::create_time;
   std::int64_t timestamp_before_max_ms = std::numeric_limits<std::int64_t>::max();
   std::int64_t timestamp_after_max_ms = 3'600'000;
   std::int64_t retention_ms = 604'800'000;  // -1: for ever
@@ -41,6 +40,7 @@ struct LogConfig {
   std::int32_t producer_id_expiration_ms = 86'400'000;
 
   // Keys that the log does not know are ignored; a value that is not of the key's type is Errc::invalid.
+  [[nodiscard]] wire::ProduceRules produce_rules() const;
   static Result<LogConfig> parse(const std::map<std::string, std::string>& values);
 };
 

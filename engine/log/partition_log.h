@@ -26,6 +26,7 @@
 #include "engine/event/event.h"
 #include "engine/log/disk_jobs.h"
 #include "engine/log/log_config.h"
+#include "engine/wire/record/validate.h"
 #include "engine/wire/runtime/error_code.h"
 
 namespace hw::log {
@@ -107,6 +108,7 @@ struct LogContext {
   DiskJobs* jobs = nullptr;                // may be null: flush only through flush()
   event::EventSink* events = nullptr;      // may be null
   BrokerId node = kNoBroker;
+  wire::RecordScratch* scratch = nullptr;  // shared by the logs of one thread; null: the log makes its own
 };
 
 struct LogIdentity {
@@ -125,6 +127,7 @@ struct OpenParameters {
   Offset high_watermark;          // from the checkpoint, 0 when there is none
   WallTime now;
   std::uint64_t seed = 0;         // of the roll jitter
+  bool identity_known = false;    // the caller has read partition.metadata already
 };
 
 class PartitionLog {
@@ -183,6 +186,7 @@ class PartitionLog {
   // Queues the fsync of everything below log_end_offset() (needs LogContext::jobs); flushed() comes back through LogManager.
   void queue_flush(WallTime now);
   void flushed(Offset up_to, WallTime now);
+  void flush_failed();  // everything above the recovery point is due again
   // The same on this thread: tests, clean shutdown, raft.
   Result<void> flush(WallTime now);
   // Trims, writes the producer snapshot, flushes. The object answers nothing afterwards.

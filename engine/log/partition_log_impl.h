@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inside of PartitionLog, shared by append.cpp, read.cpp, recovery.cpp, truncate.cpp and partition_log.cpp.
+//
+// Invariants: segments_ is never empty and ascends by base offset; the last one is active. log_start <= high_watermark <=
+// log_end. producers_ has taken in exactly the batches below log_end.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/log/leader_epoch_cache.h"
+#include "engine/log/partition_log.h"
+#include "engine/log/producer_state.h"
+#include "engine/log/segment.h"
+
+namespace hw::log {
+
+struct PartitionLog::Impl {
+  Impl(const LogContext& context, const OpenParameters& parameters);
+
+  LogContext context_;
+  LogIdentity identity_;
+  std::string directory_;
+  LogConfig config_;
+  wire::ProduceRules rules_;
+  std::optional<wire::Compression> codec_;  // nullopt: as the producer sent it
+  std::unique_ptr<wire::RecordScratch> own_scratch_;
+
+  std::vector<std::unique_ptr<Segment>> segments_;
+  LeaderEpochCache epochs_;
+  ProducerState producers_;
+  Offset log_start_;
+  Offset log_end_;
+  Offset high_watermark_;
+  Offset last_stable_;
+  Offset recovery_point_;
+  Offset flush_queued_;  // a queued job covers everything below
+  std::int64_t size_ = 0;
+  std::int64_t records_in_ = 0;
+  WallTime active_created_;
+  WallTime last_flush_;
+  WallTime wall_;  // the latest time anybody told
+  Prng prng_;
+  std::int64_t roll_jitter_ms_ = 0;
+  bool names_unsynced_ = false;  // files were made since the directory was synced
+  bool epochs_unsynced_ = false;
+  bool closed_ = false;
+  std::vector<Offset> snapshots_;           // offsets of the .snapshot files, ascending
+  std::shared_ptr<event::ReplicaCounters> counters_ = std::make_shared<event::ReplicaCounters>();
+
+  // --- partition_log.cpp
+  void apply_config(const LogConfig& config);
+  [[nodiscard]] wire::RecordScratch& scratch();
+  [[nodiscard]] Segment& active() { return *segments_.back(); }
+  // Index of the segment that `offset` lies in: the last one that begins at or below it.
+  [[nodiscard]] std::size_t segment_of(Offset offset) const;
+  [[nodiscard]] std::string path_of(const std::string& name) const { return directory_ + "/" + name; }
+  void update_stable_offset();
+  void publish();  // counters
+  void emit(event::Any event);
+  void note_change();
+  Result<void> write_epochs();
+  Result<void> write_snapshot(Offset at);
+  Result<void> remove_snapshots_from(Offset offset);  // those above it
+  void draw_jitter();
+  void queue_flush(WallTime now);
+
+  // --- append.cpp
+  AppendOutcome append_leader(AppendRequest request);
+  AppendOutcome append_follower(Bytes records, WallTime now);
+  AppendOutcome append_from_client(AppendRequest request);
+  AppendOutcome append_from_inside(AppendRequest request);
+  // Room for `size` bytes up to `last_offset` in the active segment, in a new one if need be.
+  Result<void> maybe_roll(std::size_t size, std::int64_t max_timestamp_ms, Offset last_offset, WallTime now);
+  Result<void> roll(WallTime now);
+  // Writes stamped batches and takes them into producers, epochs and counters.
+  Result<void> write(const Bytes& batches, ConnectionId connection, WallTime now);
+  void announce(const wire::BatchView& batch, ConnectionId connection);
+  void fail_with(AppendOutcome& outcome, const Error& error) const;
+
+  // --- read.cpp
+  ReadOutcome read(const ReadRequest& request);
+  Result<void> read_into(const ReadRequest& request, Offset bound, ReadOutcome& outcome);
+  Result<void> collect_aborted(Offset from, Offset below, std::vector<AbortedTransaction>& aborted);
+  Result<std::int64_t> readable(Offset from, Offset bound);
+  Result<TimestampOffset> find_by_timestamp(std::int64_t timestamp_ms);
+  Result<TimestampOffset> find_max_timestamp();
+
+  // --- recovery.cpp
+  Result<void> open(const OpenParameters& parameters);
+  Result<void> make_new(const OpenParameters& parameters);
+  Result<void> load(const OpenParameters& parameters, const std::vector<std::string>& names);
+  Result<void> check_identity(const OpenParameters& parameters, bool present);
+  // Reads batches from `from` on into the producer state, up to log_end_; the newest usable snapshot first.
+  Result<void> rebuild_producers(Offset end, WallTime now);
+  Result<void> recover_from(std::size_t first, WallTime now);
+
+  // --- truncate.cpp
+  Result<void> truncate_to(Offset offset);
+  Result<void> restart_at(Offset offset);
+  Result<void> remove_segments_from(std::size_t first);
+  Result<void> remove_segments_below(Offset offset);
+  // What a flush has to sync, and the work that does it.
+  std::function<Result<void>()> flush_work();
+};
+
+}  // namespace hw::log

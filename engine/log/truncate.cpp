@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cutting a log: at its end (truncation), at its start (deletion), and what a flush of the rest has to sync.
+#include <algorithm>
+#include <utility>
+
+#include "engine/log/partition_log_impl.h"
+
+namespace hw::log {
+
+Result<void> PartitionLog::Impl::remove_segments_from(std::size_t first) {
+  while (segments_.size() > first) {
+    Segment& last = *segments_.back();
+    size_ -= static_cast<std::int64_t>(last.size());
+    HW_CHECK(last.remove_files());
+    emit(event::SegmentDeleted{context_.node, identity_.topic_id, identity_.partition, last.base_offset()});
+    segments_.pop_back();
+  }
+  return {};
+}
+
+// Whole segments only, and never the active one.
+Result<void> PartitionLog::Impl::remove_segments_below(Offset offset) {
+  std::size_t count = 0;
+  while (count + 1 < segments_.size() && segments_[count + 1]->base_offset() <= offset) {
+    ++count;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    Segment& segment = *segments_.front();
+    size_ -= static_cast<std::int64_t>(segment.size());
+    HW_CHECK(segment.remove_files());
+    const Offset base = segment.base_offset();
+    emit(event::SegmentDeleted{context_.node, identity_.topic_id, identity_.partition, base});
+    segments_.erase(segments_.begin());
+    if (!snapshots_.empty() && snapshots_.front() == base && snapshots_.size() > 1) {
+      HW_CHECK(context_.disk->remove(path_of(segment_stem(base) + ".snapshot")));
+      snapshots_.erase(snapshots_.begin());
+    }
+  }
+  return {};
+}
+
+Result<void> PartitionLog::Impl::truncate_to(Offset offset) {
+  if (offset >= log_end_) {
+    return {};
+  }
+  if (offset < segments_.front()->base_offset()) {
+    return restart_at(offset);
+  }
+  const std::size_t keep = segment_of(offset);
+  HW_CHECK(remove_segments_from(keep + 1));
+  Segment& last = active();
+  size_ -= static_cast<std::int64_t>(last.size());
+  const Result<void> cut = last.truncate_to(offset);
+  size_ += static_cast<std::int64_t>(last.size());
+  HW_CHECK(cut);
+  log_end_ = offset;
+  log_start_ = std::min(log_start_, offset);
+  high_watermark_ = std::clamp(high_watermark_, log_start_, log_end_);
+  recovery_point_ = std::min(recovery_point_, offset);
+  flush_queued_ = std::min(flush_queued_, offset);
+  if (epochs_.truncate_from_end(offset)) {
+    HW_CHECK(write_epochs());
+  }
+  HW_CHECK(rebuild_producers(offset, wall_));
+  producers_.high_watermark_moved(high_watermark_);
+  update_stable_offset();
+  publish();
+  note_change();
+  return {};
+}
+
+Result<void> PartitionLog::Impl::restart_at(Offset offset) {
+  HW_CHECK(remove_segments_from(0));
+  size_ = 0;
+  HW_CHECK(remove_snapshots_from(kNoOffset));
+  producers_.clear();
+  producers_.set_end_offset(offset);
+  epochs_.clear();
+  HW_CHECK(write_epochs());
+  HW_TRY(std::unique_ptr<Segment> fresh, Segment::create(*context_.disk, directory_, offset));
+  segments_.push_back(std::move(fresh));
+  names_unsynced_ = true;
+  log_start_ = log_end_ = high_watermark_ = offset;
+  recovery_point_ = std::min(recovery_point_, offset);
+  flush_queued_ = std::min(flush_queued_, offset);
+  emit(event::SegmentRolled{context_.node, identity_.topic_id, identity_.partition, offset});
+  update_stable_offset();
+  publish();
+  note_change();
+  return {};
+}
+
+// Files from the recovery point's segment on. Index files of the active segment are left out: recovery scans that segment and
+// builds them anew.
+std::function<Result<void>()> PartitionLog::Impl::flush_work() {
+  std::vector<std::shared_ptr<env::File>> files;
+  for (std::size_t i = segment_of(recovery_point_); i < segments_.size(); ++i) {
+    const bool is_active = i + 1 == segments_.size();
+    if (is_active) {
+      if (segments_[i]->size() > 0) {
+        files.push_back(segments_[i]->file());
+      }
+      continue;
+    }
+    for (std::shared_ptr<env::File>& file : segments_[i]->open_files()) {
+      files.push_back(std::move(file));
+    }
+  }
+  std::vector<std::string> paths;
+  if (epochs_unsynced_) {
+    paths.push_back(path_of(kLeaderEpochCheckpoint));
+    epochs_unsynced_ = false;
+  }
+  std::string directory;
+  std::string parent;
+  if (names_unsynced_) {
+    paths.push_back(path_of("partition.metadata"));
+    if (!snapshots_.empty()) {
+      paths.push_back(path_of(segment_stem(snapshots_.back()) + ".snapshot"));
+    }
+    directory = directory_;
+    parent = directory_.substr(0, directory_.find_last_of('/'));
+    names_unsynced_ = false;
+  }
+  return [disk = context_.disk, files = std::move(files), paths = std::move(paths), directory, parent]() -> Result<void> {
+    for (const std::shared_ptr<env::File>& file : files) {
+      HW_CHECK(file->sync());
+    }
+    for (const std::string& path : paths) {
+      // A small file may have been replaced or removed since: then its successor is synced by the next job.
+      if (auto file = disk->open(path, env::OpenMode::read); file) {
+        HW_CHECK(file.value()->sync());
+      }
+    }
+    if (!directory.empty()) {
+      HW_CHECK(disk->sync_directory(directory));
+      HW_CHECK(disk->sync_directory(parent));
+    }
+    return {};
+  };
+}
+
+}  // namespace hw::log
