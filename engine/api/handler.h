@@ -35,6 +35,7 @@
 
 namespace hw::broker {
 class Broker;
+struct BrokerOutputs;
 }
 namespace hw::groups {
 class GroupCoordinator;
@@ -81,6 +82,7 @@ class Node {
   [[nodiscard]] virtual metadata::Controller& controller() = 0;
   [[nodiscard]] virtual groups::GroupCoordinator& groups() = 0;
   [[nodiscard]] virtual broker::Broker& broker() = 0;
+  [[nodiscard]] virtual broker::BrokerOutputs& broker_outputs() = 0;  // answered after the handler returns
   [[nodiscard]] virtual Prng& prng() = 0;
   [[nodiscard]] virtual Now now() const = 0;
   virtual void emit(event::Any event) = 0;
@@ -97,13 +99,15 @@ class Node {
   void reply(const ReplyToken& token, const Response& response) {
     std::int16_t version = 0;
     wire::Writer writer;
-    if (!begin_reply(token, writer, version)) {
+    wire::Writer::LengthMark size;
+    if (!begin_reply(token, writer, size, version)) {
       return;
     }
     if (!encode(writer, response, version)) {
       fail_reply(token, Response::kName);
       return;
     }
+    writer.patch_length(size);
     finish_reply(token, writer.finish());
   }
   // acks=0: nothing is sent, the connection goes on with its next request.
@@ -114,8 +118,9 @@ class Node {
   virtual void refused(const RequestContext& request, wire::ErrorCode error, std::string detail) = 0;
 
  protected:
-  // False where the token is not open any more. Otherwise `writer` holds length placeholder and response header.
-  virtual bool begin_reply(const ReplyToken& token, wire::Writer& writer, std::int16_t& version) = 0;
+  // False where the token is not open any more. Otherwise `writer` holds a length to patch and the response header.
+  virtual bool begin_reply(const ReplyToken& token, wire::Writer& writer, wire::Writer::LengthMark& size,
+                           std::int16_t& version) = 0;
   virtual void finish_reply(const ReplyToken& token, BytesChain frame) = 0;
   virtual void fail_reply(const ReplyToken& token, const char* message) = 0;  // a response that cannot be encoded: our bug
 };

@@ -58,7 +58,8 @@ struct BrokerOutputs {
   struct Produced {
     Ticket ticket;
     wire::ProduceResponse response;
-    bool failed = false;  // some partition has an error (acks=0 closes the connection then)
+    bool failed = false;      // some partition has an error
+    bool answer_owed = true;  // false with acks=0: a failure closes the connection, success says nothing
   };
   struct Fetched {
     Ticket ticket;

@@ -37,24 +37,17 @@ FetchPartition to_fetch_partition(const wire::FetchRequest::FetchTopic& topic,
   return result;
 }
 
-bool FetchSession::update_told(FetchPartition& told, const wire::FetchResponse::PartitionData& data) noexcept {
-  bool news = data.records.has_value() && !data.records->empty();
-  if (told.told_high_watermark != data.high_watermark) {
-    told.told_high_watermark = data.high_watermark;
-    news = true;
-  }
-  if (told.told_log_start_offset != data.log_start_offset) {
-    told.told_log_start_offset = data.log_start_offset;
-    news = true;
-  }
-  if (data.preferred_read_replica.value() >= 0) {
-    news = true;
-  }
-  if (data.error_code != wire::ErrorCode::none) {
-    told.told_high_watermark = kNoOffset;  // so that the partition is told again when the error has gone
-    news = true;
-  }
-  return news || data.diverging_epoch.epoch.value() >= 0;
+bool FetchSession::is_news(const FetchPartition& told, const wire::FetchResponse::PartitionData& data) noexcept {
+  return (data.records.has_value() && !data.records->empty()) ||
+         told.told_high_watermark.value() != data.high_watermark ||
+         told.told_log_start_offset != data.log_start_offset || data.preferred_read_replica.value() >= 0 ||
+         data.error_code != wire::ErrorCode::none || data.diverging_epoch.epoch >= 0;
+}
+
+void FetchSession::remember_told(FetchPartition& told, const wire::FetchResponse::PartitionData& data) noexcept {
+  // After an error the partition is told again as soon as the error has gone.
+  told.told_high_watermark = data.error_code == wire::ErrorCode::none ? Offset(data.high_watermark) : kNoOffset;
+  told.told_log_start_offset = data.log_start_offset;
 }
 
 FetchSessionCache::FetchSessionCache(Limits limits, Prng prng) : limits_(limits), prng_(prng) {}

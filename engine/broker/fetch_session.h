@@ -69,8 +69,9 @@ class FetchSession {
   [[nodiscard]] bool uses_topic_ids() const noexcept { return uses_topic_ids_; }
   [[nodiscard]] Partitions& partitions() noexcept { return partitions_; }
   [[nodiscard]] std::size_t size() const noexcept { return index_.size(); }
-  // Decides whether a partition's result belongs into an incremental answer, and remembers what is told.
-  static bool update_told(FetchPartition& told, const wire::FetchResponse::PartitionData& data) noexcept;
+  // Whether a partition's result belongs into an incremental answer: records, an error, or something not told yet.
+  [[nodiscard]] static bool is_news(const FetchPartition& told, const wire::FetchResponse::PartitionData& data) noexcept;
+  static void remember_told(FetchPartition& told, const wire::FetchResponse::PartitionData& data) noexcept;
   // One that gave records goes to the end of the order.
   void move_to_end(Partitions::iterator partition) noexcept {
     partitions_.splice(partitions_.end(), partitions_, partition);

@@ -24,6 +24,9 @@ struct Ticket {
 };
 
 struct Parked {
+  enum class Kind : std::uint8_t { fetch, produce };
+  explicit Parked(Kind which) noexcept : kind(which) {}
+  Kind kind;
   Ticket ticket;
   Instant deadline;
   std::uint64_t order = 0;        // of parking; breaks ties of deadlines, so that runs repeat

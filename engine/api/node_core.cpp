@@ -1,0 +1,891 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <set>
+#include <unordered_map>
+#include <utility>
+
+#include "engine/api/core.h"
+#include "engine/api/group_log.h"
+#include "engine/api/handler.h"
+#include "engine/api/job_gate.h"
+#include "engine/api/request_frame.h"
+#include "engine/api/topic_settings.h"
+#include "engine/broker/broker.h"
+#include "engine/env/memory_disk.h"
+#include "engine/groups/coordinator.h"
+#include "engine/log/log_manager.h"
+#include "engine/metadata/configs.h"
+#include "engine/metadata/control_plane.h"
+#include "engine/raft/format.h"
+#include "engine/raft/quorum.h"
+#include "engine/wire/msg/apis.h"
+#include "engine/wire/record/batch.h"
+
+namespace hw::api {
+
+namespace {
+
+constexpr const char* kMetadataTopic = "__cluster_metadata";
+constexpr Uuid kMetadataTopicId{0, 1};  // Kafka's reserved id of that topic
+constexpr std::size_t kHandlerSlots = 128;
+constexpr Duration kProducerExpiryCheck = seconds(600);  // producer.id.expiration.check.interval.ms
+
+std::string metadata_directory(const std::string& directory) { return directory + "/" + kMetadataTopic + "-0"; }
+std::string quorum_state_path(const std::string& directory) { return metadata_directory(directory) + "/quorum-state"; }
+
+// The delta that leads from nothing to `image`: what a node that just started has to do.
+metadata::MetadataDelta delta_of_everything(const metadata::MetadataImage& image) {
+  metadata::MetadataDelta delta;
+  for (const auto& [name, topic] : image.topics()) {
+    for (std::size_t i = 0; i < topic->partitions.size(); ++i) {
+      delta.partitions_changed.push_back(
+          {topic->id, topic->name, PartitionIndex(static_cast<std::int32_t>(i)), false});
+    }
+  }
+  return delta;
+}
+
+}  // namespace
+
+struct NodeCore::Impl final : Node {
+  Impl(NodeOptions given, env::Disk& the_disk, event::EventSink* sink, std::shared_ptr<event::NodeCounters> node_counters,
+       Prng random)
+      : options_(std::move(given)),
+        disk(the_disk),
+        in_memory(dynamic_cast<env::MemoryDisk*>(&the_disk) != nullptr),
+        events(sink),
+        counters(node_counters != nullptr ? std::move(node_counters) : std::make_shared<event::NodeCounters>()),
+        prng_(random) {
+    for (const std::span<const Handler> table : {data_handlers(), admin_handlers(), group_handlers()}) {
+      for (const Handler& handler : table) {
+        HW_ASSERT(handler.api_key >= 0 && static_cast<std::size_t>(handler.api_key) < kHandlerSlots,
+                  "an API key has a slot");
+        HW_ASSERT(handlers[static_cast<std::size_t>(handler.api_key)] == nullptr, "one handler per API key");
+        handlers[static_cast<std::size_t>(handler.api_key)] = handler.serve;
+      }
+    }
+    for (std::size_t key = 0; key < handlers.size(); ++key) {
+      if (handlers[key] != nullptr) {
+        served.push_back(static_cast<std::int16_t>(key));
+      }
+    }
+  }
+
+  struct OpenRequest {
+    std::uint64_t serial = 0;  // 0: none
+    std::int16_t api_key = -1;
+    std::int16_t api_version = 0;
+    std::int32_t correlation_id = 0;
+  };
+  struct Connection {
+    std::string peer;
+    std::string client_host;
+    std::string client_id;
+    std::string software_name;
+    std::string software_version;
+    bool identified = false;
+    OpenRequest open;
+  };
+
+  // ---------------------------------------------------------------- Node: what handlers see
+
+  [[nodiscard]] const NodeOptions& options() const override { return options_; }
+  [[nodiscard]] const std::string& cluster_id() const override { return logs->meta().cluster_id; }
+  [[nodiscard]] const metadata::ImagePtr& image() const override { return control->image(); }
+  [[nodiscard]] metadata::Controller& controller() override { return control->controller(); }
+  [[nodiscard]] groups::GroupCoordinator& groups() override { return *coordinator; }
+  [[nodiscard]] broker::Broker& broker() override { return *the_broker; }
+  [[nodiscard]] broker::BrokerOutputs& broker_outputs() override { return broker_out; }
+  [[nodiscard]] Prng& prng() override { return prng_; }
+  [[nodiscard]] Now now() const override { return now_; }
+  void emit(event::Any event) override {
+    if (events != nullptr) {
+      events->emit(std::move(event));
+    }
+  }
+
+  void ensure_internal_topic(std::string_view name) override {
+    if (image()->find_topic(name) != nullptr || !creating.insert(std::string(name)).second) {
+      return;
+    }
+    wire::CreateTopicsRequest request;
+    request.topics.push_back(controller().topic_template(name));
+    controller().create_topics(request, [this, topic = std::string(name)](const wire::CreateTopicsResponse&) {
+      creating.erase(topic);  // refused or done: the next asker tries again or finds it
+    });
+  }
+
+  void client_software(ConnectionId id, std::string_view name, std::string_view version) override {
+    const auto it = connections.find(id);
+    if (it == connections.end()) {
+      return;
+    }
+    Connection& connection = it->second;
+    if (connection.software_name == name && connection.software_version == version) {
+      return;
+    }
+    connection.software_name = name;
+    connection.software_version = version;
+    emit(event::ClientIdentified{id, connection.client_id, connection.software_name, connection.software_version});
+  }
+
+  [[nodiscard]] std::span<const std::int16_t> served_apis() const override { return served; }
+
+  void no_reply(const ReplyToken& token) override {
+    Connection* connection = open_connection(token);
+    if (connection == nullptr) {
+      return;
+    }
+    connection->open.serial = 0;
+    out->replies.push_back({token.connection, BytesChain{}, false, {}});
+  }
+
+  void close(ConnectionId id, std::string reason) override {
+    const auto it = connections.find(id);
+    if (it == connections.end()) {
+      return;
+    }
+    it->second.open.serial = 0;
+    out->closes.push_back({id, std::move(reason)});
+  }
+
+  void refused(const RequestContext& request, wire::ErrorCode error, std::string detail) override {
+    emit(event::RequestRefused{request.connection(), request.api_key, request.api_version,
+                               static_cast<std::int16_t>(error), std::move(detail)});
+  }
+
+  bool begin_reply(const ReplyToken& token, wire::Writer& writer, wire::Writer::LengthMark& size,
+                   std::int16_t& version) override {
+    const Connection* connection = open_connection(token);
+    if (connection == nullptr) {
+      return false;
+    }
+    const OpenRequest& open = connection->open;
+    version = open.api_version;
+    size = writer.reserve_length();
+    writer.int32(open.correlation_id);
+    if (wire::response_header_version(open.api_key, open.api_version) >= 1) {
+      writer.tag_count(0);
+    }
+    return true;
+  }
+
+  void finish_reply(const ReplyToken& token, BytesChain frame) override {
+    Connection* connection = open_connection(token);
+    HW_ASSERT(connection != nullptr, "a reply is finished in the turn it began");
+    connection->open.serial = 0;
+    out->replies.push_back({token.connection, std::move(frame), false, {}});
+  }
+
+  void fail_reply(const ReplyToken& token, const char* message) override {
+    emit(event::RequestRefused{token.connection, -1, -1, static_cast<std::int16_t>(wire::ErrorCode::unknown_server_error),
+                               std::string("cannot encode ") + message});
+    close(token.connection, std::string("internal error: an answer (") + message + ") cannot be encoded");
+  }
+
+  Connection* open_connection(const ReplyToken& token) {
+    const auto it = connections.find(token.connection);
+    return it == connections.end() || it->second.open.serial != token.serial || token.serial == 0 ? nullptr
+                                                                                                  : &it->second;
+  }
+
+  // ---------------------------------------------------------------- start and stop
+
+  Result<void> start(Now now, Outputs& outputs) {
+    Turn turn(*this, now, outputs);
+    HW_TRY(metadata::BrokerConfigs parsed, metadata::BrokerConfigs::parse(options_.configs));
+    configs = std::make_shared<const metadata::BrokerConfigs>(std::move(parsed));
+    HW_CHECK(open_logs());
+    emit(event::NodeStarted{options_.node, options_.advertised_host, options_.advertised_port, true, true,
+                            logs->meta().cluster_id, in_memory ? std::string{} : options_.directory, counters});
+    HW_CHECK(open_quorum());
+    make_cores();
+    HW_CHECK(logs->load_all([this](const log::LogIdentity& identity) { return wanted(identity); }, now.wall));
+    starting = false;
+    published(metadata::ControlPlane::Published{image(), delta_of_everything(*image())});
+    next_producer_expiry = now.instant + kProducerExpiryCheck;
+    pump();
+    if (control->ready()) {
+      announce_ready();
+    }
+    return {};
+  }
+
+  Result<void> open_logs() {
+    Result<log::MetaProperties> meta = log::LogManager::read_meta(disk, options_.directory);
+    if (!meta) {
+      if (meta.error().code != Errc::not_found) {
+        return fail(meta.error().code, meta.error().detail);
+      }
+      const std::string id = options_.cluster_id.empty() ? Uuid::random(prng_).text() : options_.cluster_id;
+      HW_TRY(const log::MetaProperties made,
+             log::LogManager::format(disk, options_.directory, id, options_.node, prng_));
+      static_cast<void>(made);
+    }
+    log::LogManagerOptions manager;
+    manager.directory = options_.directory;
+    manager.node_id = options_.node;
+    manager.cluster_id = options_.cluster_id;
+    manager.high_watermark_checkpoint_interval =
+        milliseconds(configs->number("replica.high.watermark.checkpoint.interval.ms"));
+    manager.recovery_point_checkpoint_interval =
+        milliseconds(configs->number("log.flush.offset.checkpoint.interval.ms"));
+    HW_TRY(logs, log::LogManager::open(disk, std::move(manager), events, Prng(prng_.next())));
+    return {};
+  }
+
+  Result<void> open_quorum() {
+    log::LogConfig config;
+    config.segment_bytes = static_cast<std::int32_t>(configs->number("metadata.log.segment.bytes"));
+    config.segment_ms = configs->number("metadata.log.segment.ms");
+    config.max_message_bytes = 8 * 1024 * 1024;
+    config.retention_ms = -1;
+    HW_TRY(metadata_log, logs->create_log({kMetadataTopic, PartitionIndex(0), kMetadataTopicId}, config, now_.wall));
+    const Uuid directory_id = logs->meta().directory_id;
+    HW_CHECK(complete_format(directory_id));
+
+    raft::ElectionState election;
+    if (disk.exists(quorum_state_path(options_.directory))) {
+      HW_TRY(const Bytes text, disk.read_whole(quorum_state_path(options_.directory)));
+      HW_TRY(election, raft::decode_quorum_state(text.text()));
+    }
+    metadata::ControlPlane::Options control_options;
+    control_options.self = {options_.node, directory_id};
+    control_options.broker_configs = configs;
+    metadata::Registration& registration = control_options.registration;
+    registration.broker = options_.node;
+    registration.incarnation = Uuid::random(prng_);
+    registration.listeners.push_back({"PLAINTEXT", options_.advertised_host, options_.advertised_port, 0});
+    if (const std::string* rack = configs->find("broker.rack")) {
+      registration.rack = *rack;
+    }
+    registration.log_directories.push_back(directory_id);
+    control_options.bootstrap = metadata::bootstrap_records();
+    control = std::make_unique<metadata::ControlPlane>(std::move(control_options), election, Prng(prng_.next()));
+    HW_CHECK(replay_metadata_log());
+    control->started(metadata_log->log_start_offset(), metadata_log->log_end_offset(), now_.instant, now_.wall);
+    // Election, bootstrap, registration: everything in place, one write after the other.
+    starting = true;
+    for (int round = 0; round < 1000 && !control->ready(); ++round) {
+      HW_TRY(const bool moved, pump_control());
+      if (!moved && !control->ready()) {
+        const Instant deadline = control->next_deadline();
+        if (deadline >= kNever) {
+          break;
+        }
+        // The only voter need not wait for rivals that do not exist.
+        now_.instant = std::max(now_.instant, deadline);
+      }
+    }
+    if (!control->ready()) {
+      return fail(Errc::corrupt, "the metadata log in " + metadata_directory(options_.directory) +
+                                     " does not let this broker register");
+    }
+    return {};
+  }
+
+  // What the format leaves beside meta.properties; written again where a crash came between.
+  Result<void> complete_format(const Uuid& directory_id) {
+    const std::string directory = metadata_directory(options_.directory);
+    if (metadata_log->log_end_offset() == Offset(0) && !disk.exists(directory + "/" + raft::kInitialCheckpointName)) {
+      raft::Voter voter;
+      voter.key = {options_.node, directory_id};
+      voter.endpoints.push_back({"CONTROLLER", options_.advertised_host, options_.advertised_port});
+      HW_CHECK(disk.write_whole(directory + "/" + raft::kInitialCheckpointName,
+                                raft::encode_voters_checkpoint({voter}, now_.wall).span()));
+    }
+    const std::string bootstrap = options_.directory + "/" + raft::kBootstrapCheckpointName;
+    if (metadata_log->log_end_offset() == Offset(0) && !disk.exists(bootstrap)) {
+      std::vector<Bytes> values;
+      for (const metadata::Record& record : metadata::bootstrap_records()) {
+        HW_TRY(Bytes value, metadata::encode_record(record));
+        values.push_back(std::move(value));
+      }
+      HW_CHECK(disk.write_whole(bootstrap, raft::encode_snapshot(values, LeaderEpoch(0), now_.wall).span()));
+    }
+    return {};
+  }
+
+  Result<void> replay_metadata_log() {
+    return read_log(*metadata_log, metadata_log->log_end_offset(),
+                    [this](const Bytes& batches, std::size_t& used) -> Result<void> {
+                      wire::BatchCursor cursor(batches.span());
+                      wire::BatchView batch;
+                      std::size_t begin = 0;
+                      while (cursor.next(batch)) {
+                        HW_CHECK(control->replay_batch(batches.slice(begin, batch.size())));
+                        begin = cursor.position();
+                        read_to = batch.next_offset();
+                      }
+                      used = begin;
+                      return {};
+                    });
+  }
+
+  // Hands the bytes of a log up to `end` to `visit`, whole batches at a time; `visit` says how much it used and sets
+  // read_to to the next offset.
+  template <class Visit>
+  Result<void> read_log(log::PartitionLog& log, Offset end, Visit visit) {
+    constexpr std::int64_t kChunk = 4 << 20;
+    read_to = log.log_start_offset();
+    while (read_to < end) {
+      const log::ReadOutcome outcome = log.read({read_to, kChunk, true, log::ReadIsolation::log_end});
+      if (outcome.error != wire::ErrorCode::none) {
+        return fail(Errc::corrupt, "cannot read " + log.directory() + " at offset " + std::to_string(read_to.value()) +
+                                       ": " + std::string(wire::error_name(outcome.error)));
+      }
+      const Bytes bytes = outcome.records.flatten();
+      std::size_t used = 0;
+      const Offset before = read_to;
+      HW_CHECK(visit(bytes, used));
+      if (used == 0 || read_to <= before) {
+        return fail(Errc::corrupt, "no whole batch in " + log.directory() + " at offset " + std::to_string(before.value()));
+      }
+    }
+    return {};
+  }
+
+  void make_cores() {
+    broker::BrokerOptions broker_options;
+    broker_options.node = options_.node;
+    broker_options.fetch_max_bytes = static_cast<std::int32_t>(configs->number("fetch.max.bytes"));
+    broker_options.sessions.sessions =
+        static_cast<std::size_t>(std::max<std::int64_t>(configs->number("max.incremental.fetch.session.cache.slots"), 0));
+    the_broker = std::make_unique<broker::Broker>(
+        std::move(broker_options), *logs, events, counters,
+        [this](const std::string& topic) { return settings_of(topic); }, Prng(prng_.next()));
+    coordinator = std::make_unique<groups::GroupCoordinator>(group_config(*configs), Prng(prng_.next()));
+  }
+
+  [[nodiscard]] broker::TopicSettings settings_of(std::string_view topic) const {
+    return topic_settings(metadata::effective_topic_configs(topic, *control->image(), *configs, options_.node), *configs);
+  }
+
+  [[nodiscard]] std::optional<log::LogConfig> wanted(const log::LogIdentity& identity) const {
+    const metadata::PartitionImage* partition = image()->find_partition(identity.topic_id, identity.partition);
+    if (partition == nullptr || std::find(partition->replicas.begin(), partition->replicas.end(), options_.node) ==
+                                    partition->replicas.end()) {
+      return std::nullopt;
+    }
+    return settings_of(identity.topic).log;
+  }
+
+  void announce_ready() {
+    if (!ready_told) {
+      ready_told = true;
+      emit(event::NodeReady{options_.node});
+    }
+  }
+
+  Result<void> stop(Now now) {
+    if (stopped) {
+      return {};
+    }
+    stopped = true;
+    gate->close();
+    if (logs == nullptr) {
+      return {};
+    }
+    now_ = now;
+    std::int64_t broker_epoch = -1;
+    if (control != nullptr) {
+      if (const metadata::BrokerImage* self = image()->find_broker(options_.node)) {
+        broker_epoch = self->epoch;
+      }
+    }
+    jobs_open.clear();
+    static_cast<void>(logs->jobs().take());
+    return logs->shut_down(now.wall, broker_epoch);
+  }
+
+  // ---------------------------------------------------------------- requests
+
+  void request(ConnectionId id, const Bytes& frame, Now now, Outputs& outputs) {
+    Turn turn(*this, now, outputs);
+    const auto it = connections.find(id);
+    if (it == connections.end() || stopped) {
+      return;
+    }
+    Connection& connection = it->second;
+    counters->requests.add(1);
+    if (connection.open.serial != 0) {
+      refuse(id, -1, -1, "a request came before the one before it was answered");
+      return;
+    }
+    const RequestFrame parsed = parse_request_frame(frame.span());
+    if (!parsed.refusal.empty()) {
+      refuse(id, parsed.api_key, parsed.api_version, parsed.refusal);
+      return;
+    }
+    const auto slot = static_cast<std::size_t>(parsed.api_key);
+    const HandlerFunction serve = slot < handlers.size() ? handlers[slot] : nullptr;
+    if (serve == nullptr) {
+      refuse(id, parsed.api_key, parsed.api_version,
+             std::string(wire::find_api(parsed.api_key)->name) + " is not offered by this broker");
+      return;
+    }
+    if (!connection.identified || connection.client_id != parsed.client_id) {
+      connection.identified = true;
+      connection.client_id = parsed.client_id;
+      emit(event::ClientIdentified{id, connection.client_id, connection.software_name, connection.software_version});
+    }
+    connection.open = {++serial, parsed.api_key, parsed.version_unsupported ? std::int16_t{0} : parsed.api_version,
+                       parsed.correlation_id};
+    RequestContext context;
+    context.token = {id, connection.open.serial};
+    context.peer = connection.peer;
+    context.client_host = connection.client_host;
+    context.client_id = connection.client_id;
+    context.api_key = parsed.api_key;
+    context.api_version = connection.open.api_version;
+    context.correlation_id = parsed.correlation_id;
+    context.version_unsupported = parsed.version_unsupported;
+    context.now = now_;
+    wire::Reader body(parsed.version_unsupported ? Bytes{} : frame.slice(parsed.body, frame.size() - parsed.body));
+    serve(*this, context, body);
+    pump();
+  }
+
+  void refuse(ConnectionId id, std::int16_t key, std::int16_t version, std::string why) {
+    emit(event::RequestRefused{id, key, version, 0, why});
+    close(id, std::move(why));
+  }
+
+  // ---------------------------------------------------------------- what the cores put out
+
+  // Everything of one call happens at one time and writes into one Outputs.
+  struct Turn {
+    Turn(Impl& node, Now now, Outputs& outputs) : node_(node) {
+      node.now_ = now;
+      node.out = &outputs;
+    }
+    ~Turn() { node_.out = &node_.unowned_; }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+    Impl& node_;
+  };
+
+  [[nodiscard]] broker::Now broker_now() const noexcept { return {now_.instant, now_.wall}; }
+
+  // Carries out what the cores want until nobody wants anything more.
+  void pump() {
+    bool moved = true;
+    while (moved && !stopped) {
+      moved = false;
+      Result<bool> control_moved = pump_control();
+      if (!control_moved) {
+        give_up(control_moved.error().detail);
+        return;
+      }
+      moved = *control_moved;
+      moved = pump_groups() || moved;
+      the_broker->settle(broker_now(), broker_out);
+      moved = send_broker_answers() || moved;
+      moved = pump_jobs() || moved;
+    }
+    if (!ready_told && control->ready()) {
+      announce_ready();
+    }
+  }
+
+  // True: something happened.
+  Result<bool> pump_control() {
+    HW_TRY(const bool before, perform_until_quiet());
+    control->pump(now_.instant, now_.wall, control_out);
+    HW_TRY(const bool after, perform_until_quiet());
+    return before || after;
+  }
+
+  Result<bool> perform_until_quiet() {
+    bool moved = false;
+    for (int round = 0; round < 1000; ++round) {
+      if (!control_out.persist && control_out.appends.empty() && !control_out.flush && control_out.published.empty() &&
+          control_out.events.empty()) {
+        return moved;
+      }
+      moved = true;
+      HW_CHECK(perform_control());
+    }
+    return fail(Errc::corrupt, "the control plane does not come to rest");
+  }
+
+  Result<void> perform_control() {
+    std::swap(control_work, control_out);
+    control_out.clear();
+    for (event::Any& event : control_work.events) {
+      emit(std::move(event));
+    }
+    for (metadata::ControlPlane::Published& change : control_work.published) {
+      published(change);
+    }
+    if (control_work.persist) {
+      const std::string text = raft::encode_quorum_state(*control_work.persist);
+      HW_CHECK(disk.write_whole(quorum_state_path(options_.directory), as_bytes(text)));
+    }
+    for (raft::AppendBatch& batch : control_work.appends) {
+      log::AppendRequest append;
+      append.records = std::move(batch.bytes);
+      append.leader_epoch = batch.epoch;
+      append.origin = log::AppendOrigin::raft;
+      append.now = now_.wall;
+      const log::AppendOutcome outcome = metadata_log->append_as_leader(std::move(append));
+      if (outcome.error != wire::ErrorCode::none) {
+        return fail(Errc::io, "cannot write the metadata log: " +
+                                  (outcome.error_message.empty() ? std::string(wire::error_name(outcome.error))
+                                                                 : outcome.error_message));
+      }
+      HW_ASSERT(outcome.base_offset == batch.base_offset, "the metadata log and the quorum agree on offsets");
+    }
+    if (control_work.persist) {
+      control->persisted(now_.instant, now_.wall, control_out);
+    }
+    if (control_work.flush) {
+      if (starting || in_memory) {
+        const Offset end = metadata_log->log_end_offset();
+        HW_CHECK(metadata_log->flush(now_.wall));
+        metadata_flushed(end);
+      } else {
+        metadata_log->queue_flush(now_.wall);
+      }
+    }
+    return {};
+  }
+
+  void metadata_flushed(Offset up_to) {
+    metadata_log->maybe_advance_high_watermark(up_to);
+    control->flushed(up_to, now_.instant, now_.wall, control_out);
+  }
+
+  // A published image takes effect: logs are made or deleted, partitions lead, group partitions load.
+  void published(const metadata::ControlPlane::Published& change) {
+    if (starting) {
+      return;  // one delta of everything follows when all is replayed
+    }
+    the_broker->apply(change.image, change.delta, broker_now());
+    std::vector<std::string> deleted;
+    bool offsets_changed = false;
+    for (const metadata::MetadataDelta::DeletedTopic& topic : change.delta.topics_deleted) {
+      deleted.push_back(topic.name);
+      offsets_changed = offsets_changed || topic.name == kGroupTopic;
+    }
+    for (const metadata::MetadataDelta::PartitionRef& partition : change.delta.partitions_changed) {
+      offsets_changed = offsets_changed || partition.topic == kGroupTopic;
+    }
+    if (offsets_changed) {
+      lead_groups(*change.image);
+    }
+    if (!deleted.empty()) {
+      coordinator->topics_deleted(deleted, group_now(now_));
+    }
+  }
+
+  void lead_groups(const metadata::MetadataImage& current) {
+    const metadata::TopicImage* topic = current.find_topic(kGroupTopic);
+    std::set<PartitionIndex> leading;
+    if (topic != nullptr) {
+      coordinator->set_partition_count(static_cast<std::int32_t>(topic->partitions.size()));
+      for (std::size_t i = 0; i < topic->partitions.size(); ++i) {
+        if (topic->partitions[i].leader == options_.node) {
+          leading.insert(PartitionIndex(static_cast<std::int32_t>(i)));
+        }
+      }
+    }
+    for (auto it = led_group_partitions.begin(); it != led_group_partitions.end();) {
+      if (!leading.contains(*it)) {
+        coordinator->unload(*it, group_now(now_));
+        it = led_group_partitions.erase(it);
+      } else {
+        ++it;
+      }
+    }
+    for (const PartitionIndex partition : leading) {
+      if (!led_group_partitions.insert(partition).second) {
+        continue;
+      }
+      coordinator->begin_load(partition);
+      const broker::Partition* replica = the_broker->find(kGroupTopic, partition);
+      if (replica != nullptr && replica->log() != nullptr) {
+        const Result<void> loaded =
+            read_log(*replica->log(), replica->log()->high_watermark(),
+                     [&](const Bytes& batches, std::size_t& used) -> Result<void> {
+                       HW_TRY(const Offset next, load_group_batches(*coordinator, partition, batches, now_));
+                       if (next != kNoOffset) {
+                         read_to = next;
+                         used = batches.size();
+                       }
+                       return {};
+                     });
+        if (!loaded) {
+          // What could be read is there; the groups beyond start anew, as after a lost offsets partition.
+          emit(event::RequestRefused{ConnectionId(0), -1, -1, static_cast<std::int16_t>(wire::ErrorCode::corrupt_message),
+                                     loaded.error().detail});
+        }
+      }
+      coordinator->end_load(partition, group_now(now_));
+    }
+  }
+
+  bool pump_groups() {
+    if (!coordinator->has_outputs()) {
+      return false;
+    }
+    groups::Outputs outputs = coordinator->take();
+    for (event::Any& event : outputs.events) {
+      emit(std::move(event));
+    }
+    for (groups::Outputs::Append& append : outputs.appends) {
+      if (!coordinator->pending(append.id)) {
+        continue;  // fell with an earlier one of its partition
+      }
+      the_broker->append_internal(kGroupTopic, append.partition, group_batch(append.records, now_.wall), broker_now(),
+                                  [this, id = append.id](wire::ErrorCode error) {
+                                    coordinator->on_committed(id, error, group_now(now_));
+                                  });
+    }
+    return true;
+  }
+
+  bool send_broker_answers() {
+    if (broker_out.empty()) {
+      return false;
+    }
+    std::swap(broker_out, broker_work);
+    for (broker::BrokerOutputs::Produced& done : broker_work.produced) {
+      const ReplyToken token{done.ticket.connection, done.ticket.serial};
+      if (done.answer_owed) {
+        reply(token, done.response);
+      } else if (done.failed) {
+        close(token.connection, "a record could not be appended, and acks=0 leaves no other way to say so");
+      } else {
+        no_reply(token);
+      }
+    }
+    for (broker::BrokerOutputs::Fetched& done : broker_work.fetched) {
+      reply(ReplyToken{done.ticket.connection, done.ticket.serial}, done.response);
+    }
+    broker_work.clear();
+    return true;
+  }
+
+  // Jobs of the logs go to the pool; on a disk that never waits they run here. True: some ran here.
+  bool pump_jobs() {
+    if (logs->jobs().empty()) {
+      return false;
+    }
+    std::vector<log::DiskJob> jobs = logs->jobs().take();
+    for (log::DiskJob& job : jobs) {
+      if (in_memory) {
+        const std::function<Result<void>()> work = std::move(job.work);
+        finish_job(job, work());
+        continue;
+      }
+      Outputs::DiskJob wanted_job;
+      wanted_job.id = job.id;
+      wanted_job.work = [gate_here = gate, work = std::move(job.work)]() -> Result<void> {
+        if (!gate_here->enter()) {
+          return fail(Errc::closed, "the node has stopped");
+        }
+        Result<void> result = work();
+        gate_here->leave();
+        return result;
+      };
+      job.work = nullptr;
+      jobs_open.emplace(job.id, std::move(job));
+      out->disk_jobs.push_back(std::move(wanted_job));
+    }
+    return in_memory;
+  }
+
+  void finish_job(const log::DiskJob& job, const Result<void>& result) {
+    logs->job_done(job, result, now_.wall);
+    if (job.kind == log::JobKind::flush && job.topic_id == kMetadataTopicId) {
+      if (!result) {
+        give_up("the metadata log cannot be made durable: " + result.error().detail);
+        return;
+      }
+      metadata_flushed(job.up_to);
+    }
+  }
+
+  // Nothing can be promised any more: what is not durable is not acknowledged, and nobody is served.
+  void give_up(const std::string& why) {
+    stopped = true;
+    emit(event::RequestRefused{ConnectionId(0), -1, -1,
+                               static_cast<std::int16_t>(wire::ErrorCode::kafka_storage_error), why});
+    std::vector<ConnectionId> all;
+    for (const auto& [id, connection] : connections) {
+      all.push_back(id);
+    }
+    std::sort(all.begin(), all.end());
+    for (const ConnectionId id : all) {
+      close(id, why);
+    }
+  }
+
+  void disk_done(std::uint64_t id, const Result<void>& result, Now now, Outputs& outputs) {
+    Turn turn(*this, now, outputs);
+    const auto it = jobs_open.find(id);
+    if (it == jobs_open.end() || stopped) {
+      return;
+    }
+    const log::DiskJob job = std::move(it->second);
+    jobs_open.erase(it);
+    finish_job(job, result);
+    pump();
+  }
+
+  void tick(Now now, Outputs& outputs) {
+    Turn turn(*this, now, outputs);
+    if (stopped) {
+      return;
+    }
+    the_broker->tick(broker_now(), broker_out);
+    if (coordinator->next_deadline() <= now.instant) {
+      coordinator->tick(group_now(now));
+    }
+    if (logs->next_deadline() <= now.instant) {
+      logs->tick(now.instant, now.wall);
+    }
+    if (next_producer_expiry <= now.instant) {
+      next_producer_expiry = now.instant + kProducerExpiryCheck;
+      for (log::PartitionLog* log : logs->logs()) {
+        log->expire_producers(now.wall);
+      }
+    }
+    pump();
+  }
+
+  [[nodiscard]] Instant next_deadline() const {
+    if (stopped || the_broker == nullptr) {
+      return kNever;
+    }
+    return std::min({control->next_deadline(), the_broker->next_deadline(), coordinator->next_deadline(),
+                     logs->next_deadline(), next_producer_expiry});
+  }
+
+  void connected(ConnectionId id, const std::string& peer) {
+    Connection connection;
+    connection.peer = peer;
+    connection.client_host = client_host_of(peer);
+    connections.insert_or_assign(id, std::move(connection));
+  }
+
+  void disconnected(ConnectionId id, Now now, Outputs& outputs) {
+    Turn turn(*this, now, outputs);
+    connections.erase(id);
+    if (the_broker != nullptr) {
+      the_broker->disconnected(id);
+    }
+  }
+
+  Result<NodeCore::LocalRead> read_local(const std::string& topic, PartitionIndex partition, Offset from,
+                                         std::int32_t max_bytes) {
+    if (stopped || the_broker == nullptr) {
+      return fail(Errc::closed, "the node does not run");
+    }
+    broker::Partition* replica = the_broker->find(topic, partition);
+    if (replica == nullptr || replica->log() == nullptr) {
+      return fail(Errc::not_found, "no log of " + topic + "-" + std::to_string(partition.value()) + " on this node");
+    }
+    log::PartitionLog& log = *replica->log();
+    const Offset begin = std::clamp(from, log.log_start_offset(), log.high_watermark());
+    log::ReadOutcome outcome = log.read({begin, max_bytes, true, log::ReadIsolation::high_watermark});
+    if (outcome.error != wire::ErrorCode::none) {
+      return fail(Errc::io, std::string(wire::error_name(outcome.error)));
+    }
+    NodeCore::LocalRead result;
+    result.log_start_offset = outcome.log_start_offset;
+    result.high_watermark = outcome.high_watermark;
+    result.log_end_offset = outcome.log_end_offset;
+    // A batch that the limit cut off is left out.
+    const Bytes bytes = outcome.records.flatten();
+    wire::BatchCursor cursor(bytes.span());
+    wire::BatchView batch;
+    while (cursor.next(batch)) {
+    }
+    result.batches.append(bytes.slice(0, cursor.position()));
+    return result;
+  }
+
+  // ---------------------------------------------------------------- state
+
+  NodeOptions options_;
+  env::Disk& disk;
+  const bool in_memory;  // jobs never wait: they run in the turn that wants them
+  event::EventSink* events;
+  std::shared_ptr<event::NodeCounters> counters;
+  Prng prng_;
+  std::array<HandlerFunction, kHandlerSlots> handlers{};
+  std::vector<std::int16_t> served;
+
+  std::shared_ptr<const metadata::BrokerConfigs> configs;
+  std::unique_ptr<log::LogManager> logs;
+  log::PartitionLog* metadata_log = nullptr;
+  std::unique_ptr<metadata::ControlPlane> control;
+  std::unique_ptr<broker::Broker> the_broker;
+  std::unique_ptr<groups::GroupCoordinator> coordinator;
+  std::set<PartitionIndex> led_group_partitions;
+  std::set<std::string> creating;  // internal topics on their way
+
+  std::unordered_map<ConnectionId, Connection> connections;
+  std::uint64_t serial = 0;
+  std::unordered_map<std::uint64_t, log::DiskJob> jobs_open;
+  std::shared_ptr<JobGate> gate = std::make_shared<JobGate>();
+
+  Now now_{};
+  Outputs unowned_;  // outside of a turn
+  Outputs* out = &unowned_;
+  metadata::ControlPlane::Outputs control_out;
+  metadata::ControlPlane::Outputs control_work;
+  broker::BrokerOutputs broker_out;
+  broker::BrokerOutputs broker_work;
+  Offset read_to;
+  Instant next_producer_expiry = kNever;
+  bool starting = true;
+  bool ready_told = false;
+  bool stopped = false;
+};
+
+void close_undecodable(Node& node, const RequestContext& context, const char* message) {
+  std::string why = std::string(message) + " version " + std::to_string(context.api_version) + " does not decode";
+  node.refused(context, wire::ErrorCode::none, why);
+  node.close(context.connection(), std::move(why));
+}
+
+NodeCore::NodeCore(NodeOptions options, env::Disk& disk, event::EventSink* events,
+                   std::shared_ptr<event::NodeCounters> counters, Prng prng)
+    : impl_(std::make_unique<Impl>(std::move(options), disk, events, std::move(counters), prng)) {}
+NodeCore::~NodeCore() {
+  impl_->gate->close();  // jobs that are still queued name logs of this node
+}
+
+Result<void> NodeCore::start(Now now, Outputs& out) { return impl_->start(now, out); }
+bool NodeCore::ready() const { return impl_->ready_told && !impl_->stopped; }
+void NodeCore::connected(ConnectionId connection, const std::string& peer, Now) { impl_->connected(connection, peer); }
+void NodeCore::disconnected(ConnectionId connection, Now now, Outputs& out) {
+  impl_->disconnected(connection, now, out);
+}
+void NodeCore::request(ConnectionId connection, Bytes frame, Now now, Outputs& out) {
+  impl_->request(connection, frame, now, out);
+}
+void NodeCore::tick(Now now, Outputs& out) { impl_->tick(now, out); }
+Instant NodeCore::next_deadline() const { return impl_->next_deadline(); }
+void NodeCore::disk_done(std::uint64_t id, const Result<void>& result, Now now, Outputs& out) {
+  impl_->disk_done(id, result, now, out);
+}
+Result<void> NodeCore::stop(Now now) { return impl_->stop(now); }
+Result<NodeCore::LocalRead> NodeCore::read_local(const std::string& topic, PartitionIndex partition, Offset from,
+                                                 std::int32_t max_bytes) {
+  return impl_->read_local(topic, partition, from, max_bytes);
+}
+std::int32_t NodeCore::max_request_bytes() const {
+  return impl_->configs == nullptr ? 104'857'600
+                                   : static_cast<std::int32_t>(impl_->configs->number("socket.request.max.bytes"));
+}
+const std::string& NodeCore::cluster_id() const {
+  static const std::string none;
+  return impl_->logs == nullptr ? none : impl_->logs->meta().cluster_id;
+}
+
+}  // namespace hw::api
