@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/models/event_text.h"
+
+#include <QCoreApplication>
+#include <QStringList>
+#include <variant>
+
+#include "ui/painting/text.h"
+
+namespace hw::ui {
+
+namespace {
+
+QString tr(const char* text) { return QCoreApplication::translate("Events", text); }
+
+QString text_of(const std::string& s) { return QString::fromStdString(s); }
+
+// Fills an EventText from one event. One overload per kind, so that a new kind does not compile until it is told.
+class Teller {
+ public:
+  Teller(const observe::ClusterView& view, BrokerId node, EventText& out) : view_(view), node_(node), out_(out) {}
+
+  void operator()(const event::NodeStarted& e) {
+    say(Glyph::ring, tr(QT_TRANSLATE_NOOP("Events", "Node %1 is starting on %2:%3"))
+                         .arg(e.node.value())
+                         .arg(text_of(e.host))
+                         .arg(e.port));
+    out_.about = Selection::ofNode(e.node.value());
+  }
+  void operator()(const event::NodeReady& e) {
+    say(Glyph::disc, tr(QT_TRANSLATE_NOOP("Events", "Node %1 is ready")).arg(e.node.value()));
+    out_.about = Selection::ofNode(e.node.value());
+  }
+  void operator()(const event::NodeStopped& e) {
+    say(Glyph::cross, (e.clean ? tr(QT_TRANSLATE_NOOP("Events", "Node %1 stopped"))
+                               : tr(QT_TRANSLATE_NOOP("Events", "Node %1 was killed")))
+                          .arg(e.node.value()));
+    out_.about = Selection::ofNode(e.node.value());
+  }
+  void operator()(const event::ConnectionOpened& e) {
+    say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "%1 connected to node %2")).arg(text_of(e.peer)).arg(node_.value()));
+    out_.about = Selection::ofConnection(e.connection.value());
+    out_.detail = true;
+  }
+  void operator()(const event::ClientIdentified& e) {
+    const QString software = text_of(e.software_name);
+    const QString version = text_of(e.software_version);
+    const QString client = text_of(e.client_id);
+    say(Glyph::none, software.isEmpty()
+                         ? tr(QT_TRANSLATE_NOOP("Events", "Client %1 connected")).arg(client)
+                         : tr(QT_TRANSLATE_NOOP("Events", "Client %1 connected (%2 %3)")).arg(client, software, version));
+    out_.about = Selection::ofConnection(e.connection.value());
+  }
+  void operator()(const event::ConnectionClosed& e) {
+    const QString client = clientOf(e.connection);
+    if (e.reason.empty()) {
+      say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "%1 disconnected")).arg(client));
+      out_.detail = true;
+    } else {
+      say(Glyph::quarter, tr(QT_TRANSLATE_NOOP("Events", "%1 was disconnected: %2")).arg(client, text_of(e.reason)));
+    }
+    out_.about = Selection::ofConnection(e.connection.value());
+  }
+  void operator()(const event::RequestRefused& e) {
+    say(Glyph::quarter, tr(QT_TRANSLATE_NOOP("Events", "Refused a request of %1 (API %2, version %3): %4"))
+                            .arg(clientOf(e.connection))
+                            .arg(e.api_key)
+                            .arg(e.api_version)
+                            .arg(text_of(e.detail)));
+    out_.about = Selection::ofConnection(e.connection.value());
+  }
+  void operator()(const event::TopicCreated& e) {
+    say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "Topic %1 created")).arg(text_of(e.name)));
+    out_.about = Selection::ofTopic(text_of(e.name));
+    out_.internal = e.internal;
+  }
+  void operator()(const event::TopicDeleted& e) {
+    say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "Topic %1 deleted")).arg(text_of(e.name)));
+    out_.about = Selection::ofTopic(text_of(e.name));
+  }
+  void operator()(const event::TopicConfigChanged& e) {
+    const QString topic = topicOf(e.topic_id);
+    say(Glyph::none, e.removed ? tr(QT_TRANSLATE_NOOP("Events", "%1: %2 is back at its default"))
+                                     .arg(topic, text_of(e.key))
+                               : tr(QT_TRANSLATE_NOOP("Events", "%1: %2 set to %3"))
+                                     .arg(topic, text_of(e.key), text_of(e.value)));
+    out_.about = Selection::ofTopic(topic);
+  }
+  void operator()(const event::PartitionChanged& e) {
+    partition(e.topic_id, e.partition);
+    QStringList isr;
+    for (const BrokerId id : e.isr) {
+      isr << QString::number(id.value());
+    }
+    if (e.leader == kNoBroker) {
+      say(Glyph::cross, tr(QT_TRANSLATE_NOOP("Events", "%1 has no leader, epoch %2"))
+                            .arg(out_.about.address())
+                            .arg(e.leader_epoch.value()));
+    } else {
+      say(Glyph::crown, tr(QT_TRANSLATE_NOOP("Events", "%1: leader node %2, epoch %3, in sync %4"))
+                            .arg(out_.about.address())
+                            .arg(e.leader.value())
+                            .arg(e.leader_epoch.value())
+                            .arg(isr.join(QLatin1Char(' '))));
+    }
+    out_.detail = e.partition_epoch == 0;  // part of the topic's creation
+  }
+  void operator()(const event::ControllerElected& e) {
+    say(Glyph::crown, tr(QT_TRANSLATE_NOOP("Events", "Node %1 leads the controllers, epoch %2"))
+                          .arg(e.controller.value())
+                          .arg(e.epoch));
+    out_.about = Selection::ofNode(e.controller.value());
+  }
+  void operator()(const event::MetadataCommitted& e) {
+    say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "Metadata committed up to %1")).arg(e.offset.value()));
+    out_.detail = true;
+  }
+  void operator()(const event::ReplicaOpened& e) {
+    partition(e.topic_id, e.partition);
+    say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "%1 opened on node %2")).arg(out_.about.address()).arg(e.node.value()));
+    out_.detail = true;
+  }
+  void operator()(const event::ReplicaClosed& e) {
+    partition(e.topic_id, e.partition);
+    say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "%1 closed on node %2")).arg(out_.about.address()).arg(e.node.value()));
+    out_.detail = true;
+  }
+  void operator()(const event::SegmentRolled& e) {
+    partition(e.topic_id, e.partition);
+    say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "%1 has a new segment from offset %2"))
+                         .arg(out_.about.address())
+                         .arg(e.base_offset.value()));
+    out_.detail = e.base_offset.value() == 0;
+  }
+  void operator()(const event::SegmentDeleted& e) {
+    partition(e.topic_id, e.partition);
+    say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "%1: the segment from offset %2 is deleted"))
+                         .arg(out_.about.address())
+                         .arg(e.base_offset.value()));
+  }
+  void operator()(const event::LogRecovered& e) {
+    partition(e.topic_id, e.partition);
+    say(Glyph::quarter, tr(QT_TRANSLATE_NOOP("Events", "%1 recovered: cut at offset %2, %3 removed"))
+                            .arg(out_.about.address())
+                            .arg(e.truncated_to.value())
+                            .arg(format_bytes(e.truncated_bytes)));
+  }
+  void operator()(const event::BatchAppended& e) {
+    partition(e.topic_id, e.partition);
+    out_.about = Selection::ofRange(out_.about.topic, e.partition.value(), e.base_offset.value(), e.last_offset.value());
+    say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "%1 appended, %2"))
+                         .arg(out_.about.address(), format_bytes(e.size_bytes)));
+    out_.detail = true;
+  }
+  void operator()(const event::RecordsFetched& e) {
+    partition(e.topic_id, e.partition);
+    say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "%1 fetched from offset %2 by %3"))
+                         .arg(out_.about.address())
+                         .arg(e.from.value())
+                         .arg(clientOf(e.connection)));
+    out_.detail = true;
+  }
+  void operator()(const event::ProducerFenced& e) {
+    partition(e.topic_id, e.partition);
+    say(Glyph::quarter, tr(QT_TRANSLATE_NOOP("Events", "%1: producer %2 epoch %3 is fenced"))
+                            .arg(out_.about.address())
+                            .arg(e.producer.value())
+                            .arg(e.epoch.value()));
+  }
+  void operator()(const event::DuplicateSuppressed& e) {
+    partition(e.topic_id, e.partition);
+    say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "%1: a retry of producer %2 was recognised, original offset %3"))
+                         .arg(out_.about.address())
+                         .arg(e.producer.value())
+                         .arg(e.original_base_offset.value()));
+  }
+  void operator()(const event::GroupStateChanged& e) {
+    const bool stable = e.state == "Stable";
+    const bool idle = e.state == "Empty" || e.state == "Dead";
+    QString sentence = tr(QT_TRANSLATE_NOOP("Events", "Group %1 is %2, generation %3"))
+                           .arg(text_of(e.group), text_of(e.state))
+                           .arg(e.generation);
+    if (!e.reason.empty()) {
+      sentence += QStringLiteral(" (%1)").arg(text_of(e.reason));
+    }
+    say(stable ? Glyph::disc : (idle ? Glyph::ring : Glyph::quarter), sentence);
+    out_.about = Selection::ofGroup(text_of(e.group));
+  }
+  void operator()(const event::GroupAssigned& e) {
+    say(Glyph::none, QCoreApplication::translate("Events", "Group %1 assigned its partitions to %n member(s)", nullptr,
+                                                 static_cast<int>(e.members.size()))
+                         .arg(text_of(e.group)));
+    out_.about = Selection::ofGroup(text_of(e.group));
+  }
+  void operator()(const event::OffsetCommitted& e) {
+    out_.about = Selection::ofGroup(text_of(e.group));
+    say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "Group %1 committed %2/%3 at %4"))
+                         .arg(text_of(e.group), text_of(e.topic))
+                         .arg(e.partition.value())
+                         .arg(e.offset.value()));
+    out_.detail = true;
+  }
+  void operator()(const event::OffsetDeleted& e) {
+    out_.about = Selection::ofGroup(text_of(e.group));
+    say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "Group %1 lost its position in %2/%3"))
+                         .arg(text_of(e.group), text_of(e.topic))
+                         .arg(e.partition.value()));
+  }
+  void operator()(const event::GroupDeleted& e) {
+    out_.about = Selection::ofGroup(text_of(e.group));
+    say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "Group %1 deleted")).arg(text_of(e.group)));
+  }
+  void operator()(const event::EventsLost& e) {
+    say(Glyph::quarter, QCoreApplication::translate("Events", "%n event(s) not shown: more happened than could be recorded",
+                                                    nullptr, static_cast<int>(e.count)));
+  }
+
+ private:
+  void say(Glyph glyph, const QString& sentence) {
+    out_.glyph = glyph;
+    out_.sentence = sentence;
+  }
+  QString topicOf(const Uuid& id) {
+    const observe::TopicView* topic = view_.find_topic(id);
+    if (topic != nullptr) {
+      out_.internal = topic->internal;
+      return text_of(topic->name);
+    }
+    return text_of(id.text());
+  }
+  void partition(const Uuid& id, PartitionIndex index) {
+    out_.about = Selection::ofPartition(topicOf(id), index.value());
+  }
+  QString clientOf(ConnectionId id) {
+    const auto it = view_.connections->find(id);
+    if (it != view_.connections->end()) {
+      return text_of(it->second->client_id.empty() ? it->second->peer : it->second->client_id);
+    }
+    return tr(QT_TRANSLATE_NOOP("Events", "connection %1")).arg(id.value());
+  }
+
+  const observe::ClusterView& view_;
+  BrokerId node_;
+  EventText& out_;
+};
+
+}  // namespace
+
+EventText describe_event(const observe::RecentEvent& event, const observe::ClusterView& view) {
+  EventText out;
+  if (event.event != nullptr) {
+    out.kind = QString::fromLatin1(event::kind_name(*event.event));
+    std::visit(Teller(view, event.node, out), *event.event);
+  }
+  return out;
+}
+
+}  // namespace hw::ui

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Engine events in words: a sentence, a glyph and the object each is about. The engine sends facts only.
+// Thread rule: UI thread only (tr).
+#pragma once
+
+#include <QString>
+
+#include "engine/observe/cluster_view.h"
+#include "ui/session/selection.h"
+#include "ui/theme/glyphs.h"
+
+namespace hw::ui {
+
+struct EventText {
+  QString kind;      // "leader.elected": stable, never translated
+  QString sentence;  // "demo.orders/2: leader is node 1, epoch 3"
+  Glyph glyph = Glyph::none;
+  Selection about;
+  bool internal = false;  // concerns a topic that Kafka keeps for itself
+  bool detail = false;    // part of something larger (a replica opened); left out of the short list
+};
+
+// `view` names topics by id; topics that are gone are named by their id.
+[[nodiscard]] EventText describe_event(const observe::RecentEvent& event, const observe::ClusterView& view);
+
+}  // namespace hw::ui
