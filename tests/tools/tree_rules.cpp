@@ -51,7 +51,8 @@ constexpr Ban kBans[] = {
 constexpr std::string_view kShells[] = {
     "engine/base/",             // diagnostics themselves
     "engine/node/",             // the shell
-    "engine/observe/observer",  // the observer's thread
+    "engine/observe/observer",   // the observer's thread
+    "engine/observe/ring_sink",  // its overflow list
     "engine/env/",              // the operating system's file system
     "engine/wire/schemagen/",   // a host tool
 };

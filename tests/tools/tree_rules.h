@@ -16,7 +16,7 @@ struct Finding {
   std::string what;
 };
 
-// SPDX line, tabs, trailing blanks, left-over FIXME.
+// SPDX line, tabs, trailing blanks, left-over reminders.
 std::vector<Finding> check_text(std::string_view path, std::string_view text);
 // Words that are banned where `path` lies, each with what to use instead.
 std::vector<Finding> check_words(std::string_view path, std::string_view text);
