@@ -73,10 +73,14 @@ struct ConfigDef {
 [[nodiscard]] const ConfigDef* find_topic_config(std::string_view name) noexcept;
 [[nodiscard]] const ConfigDef* find_broker_config(std::string_view name) noexcept;
 
-// Nothing where `value` is one for `def`; otherwise what is wrong, for people. nullopt stands for null.
-[[nodiscard]] std::optional<std::string> config_error(const ConfigDef& def, const std::optional<std::string>& value);
+// The value in the form that DescribeConfigs shows it (blanks trimmed, lists joined by commas without repetitions,
+// booleans in lower case), or Errc::invalid with what is wrong, for people.
+[[nodiscard]] Result<std::string> parse_config_value(const ConfigDef& def, std::string_view text);
 // All of a topic's own values together: unknown keys, bad values, null values, values over 32767 bytes, combinations.
-[[nodiscard]] std::optional<std::string> topic_configs_error(const std::map<std::string, std::optional<std::string>, std::less<>>& configs);
+// Keys that are not set count with what the topic inherits from the broker.
+[[nodiscard]] std::optional<std::string> topic_configs_error(
+    const std::map<std::string, std::optional<std::string>, std::less<>>& configs, const MetadataImage& image,
+    const class BrokerConfigs& broker, BrokerId node);
 
 // The static configuration of one broker (Kafka's server.properties), checked and typed.
 class BrokerConfigs {
@@ -84,6 +88,11 @@ class BrokerConfigs {
   // Errors name the key. Unknown keys are kept (Kafka ignores them, plug-ins read them).
   static Result<BrokerConfigs> parse(const std::map<std::string, std::string>& configs);
   BrokerConfigs() = default;  // all defaults
+  // What a node knows about itself without being told: node.id, process.roles, listeners, log.dirs, … Keys in `configs`
+  // win. For the argument of parse().
+  static std::map<std::string, std::string> with_identity(std::map<std::string, std::string> configs, BrokerId node,
+                                                          const std::string& advertised_host,
+                                                          std::uint16_t advertised_port, const std::string& directory);
 
   // REQUIRES: a key of broker_config_defs() of that type, with a default or set. Synonyms are followed.
   [[nodiscard]] std::int64_t number(std::string_view name) const;
@@ -112,11 +121,17 @@ struct ConfigValue {
   std::vector<Synonym> synonyms;  // every place that has a value, highest first; the first one is the value itself
 };
 
+// What CreateTopics answers: the topic's own values as they were given, everything else as inherited; 37 keys, sorted.
+[[nodiscard]] std::vector<ConfigValue> created_topic_configs(const ConfigMap& own, const MetadataImage& image,
+                                                             const BrokerConfigs& broker, BrokerId node);
+
 // What a topic's keys resolve to on broker `node` (37 entries: internal keys are left out). `own`: the topic's values.
 [[nodiscard]] std::vector<ConfigValue> describe_topic_configs(const ConfigMap* own, const MetadataImage& image,
                                                               const BrokerConfigs& broker, BrokerId node);
 [[nodiscard]] std::vector<ConfigValue> describe_broker_configs(const MetadataImage& image, const BrokerConfigs& broker,
                                                                BrokerId node);
+// The cluster-wide dynamic defaults (DescribeConfigs of broker "").
+[[nodiscard]] std::vector<ConfigValue> describe_default_broker_configs(const MetadataImage& image);
 
 // Effective values of one topic, typed, for the log. -1 where a limit means none.
 struct TopicConfigs {

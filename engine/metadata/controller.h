@@ -83,9 +83,12 @@ class Controller {
   // Records written since the last call, one inner vector for what must be one batch; append them in this order.
   [[nodiscard]] std::vector<std::vector<Record>> take_records();
   [[nodiscard]] bool has_records() const noexcept;
+  // Records of the quorum's own (bootstrap, registration of this controller). REQUIRES: active(); they replay.
+  void write_records(std::vector<Record> records);
   // Everything below `high_watermark` is committed and in the published image: runs completions.
   void committed(Offset high_watermark);
   [[nodiscard]] const MetadataImage& newest() const noexcept;  // with what is not committed yet
+  [[nodiscard]] const BrokerConfigs& broker_configs() const noexcept;
 
   // --- requests
   template <class Response>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files of a freshly formatted node: the bytes, not the writing.
 //
-//   __cluster_metadata-0/00000000000000000000-0000000000.checkpoint   snapshot header, kraft.version, voters, footer
-//   bootstrap.checkpoint                                              snapshot header, feature levels, footer
+//   __cluster_metadata-0/00000000000000000000-0000000000.checkpoint
+//       control batch: snapshot header, kraft.version, voters · the feature levels · control batch: snapshot footer
 //
 // As Kafka's storage tool leaves them with --standalone (KIP-853), so that Kafka's own tools read the folder.
 #pragma once
@@ -18,23 +18,10 @@
 
 namespace hw::raft {
 
-struct VoterEndpoint {
-  std::string listener;  // CONTROLLER
-  std::string host;
-  std::uint16_t port = 0;
-};
-struct Voter {
-  ReplicaKey key;
-  std::vector<VoterEndpoint> endpoints;
-};
-
 inline constexpr const char* kInitialCheckpointName = "00000000000000000000-0000000000.checkpoint";
-inline constexpr const char* kBootstrapCheckpointName = "bootstrap.checkpoint";
-inline constexpr std::int16_t kKRaftVersion = 1;
 
-// The voters checkpoint: what the quorum was formatted with.
-[[nodiscard]] Bytes encode_voters_checkpoint(const std::vector<Voter>& voters, WallTime wall);
-// A snapshot that holds these metadata record values (framed) between header and footer.
-[[nodiscard]] Bytes encode_snapshot(const std::vector<Bytes>& values, LeaderEpoch epoch, WallTime wall);
+// `metadata_values`: framed metadata records (the bootstrap feature levels).
+[[nodiscard]] Bytes encode_initial_checkpoint(const std::vector<Voter>& voters, const std::vector<Bytes>& metadata_values,
+                                              WallTime wall);
 
 }  // namespace hw::raft

@@ -3,6 +3,7 @@
 //
 //   unattached ──timeout──▶ candidate ──majority of votes──▶ leader
 //
+// A sole voter's own vote is the majority, so its vote and its election are one durable fact.
 // Today the quorum has one voter, so a candidate has its majority at once; followers, pre-votes and votes of others
 // join this class later, and its shape is made for them: inputs and `now` in, outputs out, nothing else.
 // The metadata log itself (__cluster_metadata-0) belongs to the node; the quorum says what to append and to flush.
@@ -11,13 +12,15 @@
 //  Q1  an election state is durable before anything that depends on it leaves (appends of a new epoch)
 //  Q2  the leader epoch rises at every start and never falls
 //  Q3  the high watermark advances only over flushed records of the current epoch, and never falls
-//  Q4  a new leader's first batch is a LeaderChange control batch
+//  Q4  a new leader's first batch is a control batch that begins with LeaderChange; in an empty log the level of
+//      kraft.version and the voters follow in the same batch
 // Thread rule: one thread; `now` never decreases.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -37,6 +40,17 @@ struct ReplicaKey {
   friend bool operator==(const ReplicaKey&, const ReplicaKey&) = default;
 };
 
+struct VoterEndpoint {
+  std::string listener;  // CONTROLLER
+  std::string host;
+  std::uint16_t port = 0;
+};
+struct Voter {
+  ReplicaKey key;
+  std::vector<VoterEndpoint> endpoints;
+};
+inline constexpr std::int16_t kKRaftVersion = 1;  // dynamic voters (KIP-853)
+
 // What the file `quorum-state` holds.
 struct ElectionState {
   LeaderEpoch epoch{0};
@@ -49,9 +63,9 @@ struct ElectionState {
 [[nodiscard]] Result<ElectionState> decode_quorum_state(std::string_view text);
 
 struct Config {
-  ReplicaKey self;
-  std::vector<ReplicaKey> voters;  // today: exactly self
-  Duration election_timeout = milliseconds(1000);
+  Voter self;
+  std::vector<Voter> voters;  // today: exactly self
+  Duration election_timeout = milliseconds(1000);  // controller.quorum.election.timeout.ms; a sole voter does not wait
 };
 
 // Where the log stood when the quorum started.
@@ -59,8 +73,7 @@ struct LogPosition {
   Offset log_start_offset;
   Offset log_end_offset;
   LeaderEpoch last_epoch{0};
-  // Everything below is known to be committed (the last epoch's leader was this, the only, voter: the log end).
-  Offset high_watermark{0};
+  Offset high_watermark{0};  // everything below is committed; a sole voter's log is, all of it
 };
 
 // One batch for the metadata log, encoded, offsets and leader epoch assigned.

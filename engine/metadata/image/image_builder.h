@@ -30,8 +30,10 @@ namespace hw::metadata {
 
 class ImageBuilder {
  public:
+  // Whether publish() is going to be called. A builder that only looks at its working state keeps no list of changes.
+  enum class Tracking : bool { off, on };
   // Continues from `start`; null: from the empty image.
-  explicit ImageBuilder(ImagePtr start = nullptr);
+  explicit ImageBuilder(ImagePtr start = nullptr, Tracking tracking = Tracking::on);
   ImageBuilder(ImageBuilder&&) noexcept;
   ImageBuilder& operator=(ImageBuilder&&) noexcept;
   ~ImageBuilder();

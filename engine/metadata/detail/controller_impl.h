@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files of the controller share.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/metadata/controller.h"
+#include "engine/metadata/placement.h"
+
+namespace hw::metadata {
+
+// An error of one topic or partition, as it goes into an answer.
+struct Refusal {
+  wire::ErrorCode error{};
+  std::string message;
+};
+
+struct Controller::Impl {
+  Impl(Options given, Prng random) : options(std::move(given)), prng(random) {}
+
+  Options options;
+  Prng prng;
+  bool active = false;
+  std::int32_t epoch = -1;
+  Offset next_offset{0};
+  Offset committed_to{0};
+  ImageBuilder newest{nullptr, ImageBuilder::Tracking::off};
+  std::vector<std::vector<Record>> outbox;
+  // Names of existing topics by the form in which '.' and '_' are the same, for those that hold either (metric names
+  // of such topics collide).
+  std::map<std::string, std::set<std::string>> collisions;
+
+  struct Waiting {
+    Offset needs;  // runs when the high watermark reaches this
+    std::function<void(bool committed)> run;
+  };
+  std::deque<Waiting> waiting;
+
+  // Appends one atomic batch (empty: nothing) and runs `run` when everything written so far is committed.
+  void write(std::vector<Record> records, std::function<void(bool)> run);
+  template <class Response>
+  void finish(std::vector<Record> records, Response response, Response failure, Done<Response> done) {
+    write(std::move(records), [response = std::move(response), failure = std::move(failure),
+                               done = std::move(done)](bool committed) mutable {
+      done(committed ? std::move(response) : std::move(failure));
+    });
+  }
+  void replay(const Record& record, Offset offset);
+  void index_name(const std::string& name, bool exists);
+
+  [[nodiscard]] const MetadataImage& image() const { return newest.working(); }
+  [[nodiscard]] std::vector<UsableBroker> usable_brokers() const;
+  [[nodiscard]] Uuid directory_of(BrokerId broker) const;
+
+  // topics.cpp
+  [[nodiscard]] std::optional<Refusal> name_refusal(const std::string& name) const;
+  [[nodiscard]] std::optional<Refusal> assignment_refusal(const std::vector<BrokerId>& replicas,
+                                                          std::optional<std::size_t> replication_factor) const;
+  [[nodiscard]] Result<std::vector<std::vector<BrokerId>>, Refusal> replicas_of(
+      const wire::CreateTopicsRequest::CreatableTopic& topic);
+  [[nodiscard]] std::optional<Refusal> create_topic(const wire::CreateTopicsRequest::CreatableTopic& topic,
+                                                    std::vector<Record>& records,
+                                                    wire::CreateTopicsResponse::CreatableTopicResult& result);
+  [[nodiscard]] Record partition_record(const Uuid& topic, std::int32_t index, const std::vector<BrokerId>& replicas) const;
+  [[nodiscard]] std::optional<Refusal> grow_topic(const wire::CreatePartitionsRequest::CreatePartitionsTopic& request,
+                                                  std::vector<Record>& records);
+};
+
+// Partitions that one request may create.
+inline constexpr std::int64_t kPartitionsPerRequestMax = 10'000;
+
+}  // namespace hw::metadata
