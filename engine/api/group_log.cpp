@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/api/group_log.h"
+
+#include "engine/wire/record/batch.h"
+#include "engine/wire/record/batch_builder.h"
+#include "engine/wire/record/record_iterator.h"
+
+namespace hw::api {
+
+groups::Config group_config(const metadata::BrokerConfigs& configs) {
+  const auto int32 = [&](std::string_view name) { return static_cast<std::int32_t>(configs.number(name)); };
+  groups::Config config;
+  config.offsets_topic_num_partitions = int32("offsets.topic.num.partitions");
+  config.group_min_session_timeout_ms = int32("group.min.session.timeout.ms");
+  config.group_max_session_timeout_ms = int32("group.max.session.timeout.ms");
+  config.group_initial_rebalance_delay_ms = int32("group.initial.rebalance.delay.ms");
+  config.group_max_size = int32("group.max.size");
+  config.offset_metadata_max_bytes = int32("offset.metadata.max.bytes");
+  config.offsets_retention_ms = configs.number("offsets.retention.minutes") * 60'000;
+  config.offsets_retention_check_interval_ms = configs.number("offsets.retention.check.interval.ms");
+  return config;
+}
+
+Bytes group_batch(const std::vector<groups::Record>& records, WallTime now) {
+  wire::BatchBuilder builder;
+  for (const groups::Record& record : records) {
+    wire::RecordIn in;
+    in.key = record.key.span();
+    if (record.value) {
+      in.value = record.value->span();
+    }
+    in.timestamp_ms = now.ms;
+    builder.append(in);
+  }
+  return builder.finish();
+}
+
+Result<Offset> load_group_batches(groups::GroupCoordinator& coordinator, PartitionIndex partition, const Bytes& batches,
+                                  Now now) {
+  Offset next = kNoOffset;
+  wire::BatchCursor cursor(batches.span());
+  wire::BatchView batch;
+  while (cursor.next(batch)) {
+    next = batch.next_offset();
+    if (batch.control()) {
+      continue;
+    }
+    HW_TRY(wire::RecordIterator records, wire::RecordIterator::open(batch));
+    wire::RecordView view;
+    while (records.next(view)) {
+      if (!view.key) {
+        continue;
+      }
+      groups::Record record;
+      record.key = records.share(*view.key);
+      if (view.value) {
+        record.value = records.share(*view.value);
+      }
+      coordinator.load_record(partition, record, group_now(now));
+    }
+    if (records.failed()) {
+      return fail(Errc::corrupt, records.problem());
+    }
+  }
+  if (cursor.status() != wire::BatchStatus::end && cursor.status() != wire::BatchStatus::truncated) {
+    return fail(Errc::corrupt, cursor.problem());
+  }
+  return next;
+}
+
+}  // namespace hw::api
