@@ -189,6 +189,15 @@ void place_nodes(const LayoutIn& in, double left, double width, ClusterLayout& o
   const double matrix_height = std::max(80.0, node_rows > 0 ? room / node_rows : room);
   double y = kNodeTop;
   double row_bottom = y;
+  if (columns == 1 && in.nodes.size() > 1) {
+    // The gap gives way before the picture scrolls.
+    double cards = 0;
+    for (const LayoutNode& node : in.nodes) {
+      cards += NodeBuilder(node, {0, 0, card_width, 0}, in.detail, out.matrix, matrix_height).build().card.height();
+    }
+    const double left_over = in.size.height() - kNodeTop - 8 - cards;
+    gap = std::clamp(std::floor(left_over / static_cast<double>(in.nodes.size() - 1)), 24.0, gap);
+  }
   for (std::size_t i = 0; i < in.nodes.size(); ++i) {
     const auto column = static_cast<int>(i % static_cast<std::size_t>(columns));
     if (column == 0 && i > 0) {
@@ -200,7 +209,7 @@ void place_nodes(const LayoutIn& in, double left, double width, ClusterLayout& o
     row_bottom = column == 0 ? place.card.bottom() : std::max(row_bottom, place.card.bottom());
     out.nodes.push_back(std::move(place));
   }
-  out.content.setHeight(std::max(in.size.height(), in.nodes.empty() ? 0 : row_bottom + kBottom));
+  out.content.setHeight(std::max(in.size.height(), in.nodes.empty() ? 0 : row_bottom + 8));
 }
 
 void place_producers(const LayoutIn& in, double left, double width, ClusterLayout& out) {

@@ -25,6 +25,7 @@ constexpr std::size_t kMaxEdges = 100;
 constexpr int kTickMs = 1'000;
 constexpr int kMotionMs = 33;
 constexpr double kSquare = 12;
+constexpr double kArrive = 0.94;  // a square stops before the card, not on its border
 
 double ease_out(double t) { return 1 - (1 - t) * (1 - t); }
 
@@ -447,7 +448,7 @@ void ClusterCanvas::moveTravellers() {
     updateRect(traveller.last);
     if (share <= 1 && traveller.edge < edges_.size()) {
       const Cubic& curve = edges_[traveller.edge].curve;
-      const QPointF point = curve.at(curve.at_length(ease_out(share)));
+      const QPointF point = curve.at(curve.at_length(kArrive * ease_out(share)));
       traveller.last = QRectF(point.x() - kSquare, point.y() - kSquare, 2 * kSquare, 2 * kSquare);
       updateRect(traveller.last);
     }
@@ -847,7 +848,7 @@ void ClusterCanvas::paintNodeCard(QPainter& p, std::size_t index) {
   } else if (node.state == observe::NodeView::State::starting) {
     role = tr("starting");
   } else {
-    role = tr("%n leaders", nullptr, node.leaders);
+    role = node.leaders == 1 ? tr("1 leader") : tr("%n leaders", nullptr, node.leaders);
   }
   const double role_width = text_width(role, font);
   if (after + text_width(node.port, FontRole::small_data) < right - role_width - 6) {
@@ -874,8 +875,9 @@ void ClusterCanvas::paintNodeCard(QPainter& p, std::size_t index) {
       text_right(p, right, middle, tr("log end"), FontRole::caption, c.text2);
       first_rows = false;
     } else if (!topic.rows) {
-      text_right(p, right, middle, tr("%n replicas", nullptr, static_cast<int>(shown.replicas.size())),
-                 FontRole::caption, c.text2);
+      const auto count = static_cast<int>(shown.replicas.size());
+      text_right(p, right, middle, count == 1 ? tr("1 replica") : tr("%n replicas", nullptr, count), FontRole::caption,
+                 c.text2);
     }
   }
   if (node.topics.empty() && !node.offline()) {
@@ -1098,7 +1100,7 @@ void ClusterCanvas::paintPlates(QPainter& p, const QRectF& exposed) {
       continue;
     }
     const Cubic& curve = edges_[traveller.edge].curve;
-    const QPointF point = curve.at(curve.at_length(ease_out(share)));
+    const QPointF point = curve.at(curve.at_length(kArrive * ease_out(share)));
     if (traveller.key) {
       paint_record_square(p, point, kSquare, traveller.key, true);
     } else {

@@ -209,6 +209,9 @@ void ClusterModel::rebuildNodes() {
     return;
   }
   for (const bool internal : {false, true}) {
+    if (internal && nodes_.size() > 1) {
+      break;  // where room is scarce, internal topics are shown when asked for
+    }
     for (const auto& [name, topic] : *view_->topics) {
       if (topic->internal == internal && text(name) != focus_topic_) {
         addTopic(*topic);

@@ -21,6 +21,7 @@ ObjectCanvas::ObjectCanvas(QWidget* parent) : QWidget(parent) {
   setMouseTracking(true);
   setFocusPolicy(Qt::StrongFocus);
   setAttribute(Qt::WA_OpaquePaintEvent);
+  setProperty("ownFocus", true);  // paints a ring around the object, not around itself
   connect(&Theme::current(), &Theme::changed, this, [this] { update(); });
 }
 
@@ -174,7 +175,7 @@ void ObjectCanvas::paintEvent(QPaintEvent* event) {
   const QRectF exposed(QPointF(event->rect().topLeft()) / s, QSizeF(event->rect().size()) / s);
   paintCanvas(painter, exposed);
   const int focused = focusedObject();
-  if (focused >= 0) {
+  if (focused >= 0 && walking_) {
     paint_focus(painter, object(focused).rect);
   }
 }
@@ -187,6 +188,7 @@ void ObjectCanvas::mouseMoveEvent(QMouseEvent* event) {
 
 void ObjectCanvas::mousePressEvent(QMouseEvent* event) {
   const int index = objectAt(toCanvas(event->position()));
+  walking_ = false;
   if (event->button() != Qt::LeftButton && event->button() != Qt::RightButton) {
     return;
   }
@@ -251,6 +253,7 @@ int ObjectCanvas::neighbour(int from, Qt::Key key) const {
 
 void ObjectCanvas::keyPressEvent(QKeyEvent* event) {
   const int at = focusedObject();
+  walking_ = true;
   switch (event->key()) {
     case Qt::Key_Up:
     case Qt::Key_Down:
@@ -284,6 +287,7 @@ void ObjectCanvas::keyPressEvent(QKeyEvent* event) {
 
 bool ObjectCanvas::focusNextPrevChild(bool next) {
   const int at = focusedObject();
+  walking_ = true;
   const int target = at < 0 ? (next ? 0 : objectCount() - 1) : at + (next ? 1 : -1);
   if (target >= 0 && target < objectCount()) {
     focusObject(target);
@@ -295,6 +299,7 @@ bool ObjectCanvas::focusNextPrevChild(bool next) {
 void ObjectCanvas::focusInEvent(QFocusEvent* event) {
   QWidget::focusInEvent(event);
   const bool walked = event->reason() == Qt::TabFocusReason || event->reason() == Qt::BacktabFocusReason;
+  walking_ = walked;
   if (walked && objectCount() > 0 && indexOf(focus_) < 0) {
     focusObject(event->reason() == Qt::TabFocusReason ? 0 : objectCount() - 1);
   }

@@ -93,6 +93,7 @@ class ObjectCanvas : public QWidget {
   Selection selection_;
   Selection focus_;        // what has the focus, found again by address
   int focus_index_ = -1;   // its index when last looked up
+  bool walking_ = false;   // the keyboard moved the focus last: its ring is shown
   QPointF last_pointer_;
   bool pointer_inside_ = false;
   int hovered_ = -1;

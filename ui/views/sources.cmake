@@ -3,5 +3,8 @@ list(APPEND HW_UI_SOURCES
   ui/views/canvas_accessible.cpp
   ui/views/cluster_canvas.cpp ui/views/cluster_canvas.h
   ui/views/cluster_model.cpp ui/views/cluster_model.h
+  ui/views/cluster_page.cpp ui/views/cluster_page.h
+  ui/views/cluster_table.cpp ui/views/cluster_table.h
+  ui/views/legend_bar.cpp ui/views/legend_bar.h
   ui/views/object_canvas.cpp ui/views/object_canvas.h
-  ui/views/rate_meter.h)
+  ui/views/rate_meter.h ui/views/table_setup.h)

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/views/cluster_page.h"
+
+#include <QEvent>
+#include <QHeaderView>
+#include <QPainter>
+#include <QPainterPath>
+#include <QScrollArea>
+#include <QScrollBar>
+#include <QStackedWidget>
+#include <QTableView>
+#include <QVBoxLayout>
+
+#include "ui/painting/shapes.h"
+#include "ui/painting/text.h"
+#include "ui/views/cluster_table.h"
+#include "ui/views/legend_bar.h"
+#include "ui/views/table_setup.h"
+#include "ui/window/controls.h"
+
+namespace hw::ui {
+
+namespace {
+
+std::vector<LegendBar::Entry> legend_entries() {
+  const auto glyph = [](Glyph which) {
+    return [which](QPainter& p, QPointF at) { paint_glyph(p, which, QPointF(at.x() + 6, at.y()), 12); };
+  };
+  std::vector<LegendBar::Entry> entries;
+  entries.push_back({12, glyph(Glyph::crown), ClusterPage::tr("leader")});
+  entries.push_back({12, glyph(Glyph::disc), ClusterPage::tr("in sync")});
+  entries.push_back({12, glyph(Glyph::quarter), ClusterPage::tr("catching up")});
+  entries.push_back({12, glyph(Glyph::cross), ClusterPage::tr("offline")});
+  entries.push_back({4,
+                     [](QPainter& p, QPointF at) {
+                       p.fillRect(QRectF(at.x() + 1, at.y() - 7, 2, 14), Theme::current().colors().text);
+                     },
+                     ClusterPage::tr("high watermark")});
+  entries.push_back({24,
+                     [](QPainter& p, QPointF at) {
+                       paint_replica_bar(p, QRectF(at.x(), at.y() - 4, 24, 8), ReplicaState::in_sync, 0.7, -1);
+                     },
+                     ClusterPage::tr("bar = log end, relative to leader"), true});
+  entries.push_back({26,
+                     [](QPainter& p, QPointF at) {
+                       const QColor color = Theme::current().colors().edge;
+                       p.setRenderHint(QPainter::Antialiasing, true);
+                       p.setPen(QPen(color, 2));
+                       p.drawLine(QPointF(at.x(), at.y()), QPointF(at.x() + 20, at.y()));
+                       const auto head = geometry::arrow_head({at.x() + 26, at.y()}, {1, 0});
+                       p.setPen(Qt::NoPen);
+                       p.setBrush(color);
+                       p.drawPolygon(head.data(), static_cast<int>(head.size()));
+                       p.setRenderHint(QPainter::Antialiasing, false);
+                     },
+                     ClusterPage::tr("width = bytes/s, square = one record"), true});
+  return entries;
+}
+
+// What will appear, as the empty state draws it.
+void draw_empty(QPainter& p, const QRectF& rect) {
+  const Colors& c = Theme::current().colors();
+  const double cx = rect.center().x();
+  const double top = rect.top() + 6;
+  p.setRenderHint(QPainter::Antialiasing, false);
+  for (int i = 0; i < 3; ++i) {
+    const double y = top + 14 + i * 34;
+    text_right(p, cx - 96, y, QStringLiteral("p%1").arg(i), FontRole::data, c.text2);
+    for (int k = 0; k < 14 - i * 2; ++k) {
+      p.fillRect(QRectF(cx - 84 + k * 12, y - 7, 11, 14), c.leader_soft);
+      p.fillRect(QRectF(cx - 84 + k * 12, y - 7, 11, 2), c.leader);
+    }
+  }
+}
+
+}  // namespace
+
+ClusterPage::ClusterPage(QWidget* parent)
+    : Page({QStringLiteral("cluster"), tr("Cluster"), QStringLiteral("cluster"), QKeySequence(Qt::Key_1), tr("Observe")},
+           parent) {
+  auto* content = new QWidget(this);
+  auto* column = new QVBoxLayout(content);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  forms_ = new QStackedWidget(content);
+  auto* picture = new QWidget(forms_);
+  auto* rows = new QVBoxLayout(picture);
+  rows->setContentsMargins(0, 0, 0, 0);
+  rows->setSpacing(0);
+  scroll_ = new QScrollArea(picture);
+  scroll_->setFrameShape(QFrame::NoFrame);
+  scroll_->setWidgetResizable(true);
+  scroll_->setFocusPolicy(Qt::NoFocus);
+  canvas_ = new ClusterCanvas(scroll_);
+  scroll_->setWidget(canvas_);
+  scroll_->viewport()->installEventFilter(this);
+  legend_ = new LegendBar(legend_entries(), picture);
+  rows->addWidget(scroll_, 1);
+  rows->addWidget(legend_);
+  forms_->addWidget(picture);
+  table_ = new ClusterTable(this);
+  table_view_ = new QTableView(forms_);
+  setup_table(table_view_, tr("Cluster as a table"));
+  table_view_->setModel(table_);
+  forms_->addWidget(table_view_);
+  column->addWidget(forms_, 1);
+  setContent(content);
+
+  header()->addAction(QStringLiteral("produce"), tr("Produce"), QStringLiteral("produce.open"), QStringLiteral("P"));
+  detail_ = new SegmentedControl({tr("Low"), tr("Mid"), tr("Full")}, this);
+  detail_->setAccessibleDescription(tr("How much each node shows"));
+  detail_->setCurrent(1);
+  header()->addRight(detail_);
+  connect(detail_, &SegmentedControl::activated, this, [this](int index) {
+    detail_chosen_ = true;
+    canvas_->setDetail(static_cast<geometry::Detail>(index));
+  });
+  connect(canvas_, &ObjectCanvas::selectionRequested, this, &Page::selectionRequested);
+  connect(canvas_, &ObjectCanvas::openRequested, this, &Page::openRequested);
+  connect(canvas_, &ClusterCanvas::summaryChanged, this, &ClusterPage::refreshSummary);
+  connect(canvas_, &ObjectCanvas::hoveredChanged, this, [this](int index) {
+    canvas_->setCursor(index >= 0 ? Qt::PointingHandCursor : Qt::ArrowCursor);
+  });
+  connect(table_view_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& now) {
+    const Selection s = table_->selectionOf(now.row());
+    if (!s.none() && s != selection()) {
+      Q_EMIT selectionRequested(s);
+    }
+  });
+  connect(table_view_, &QTableView::activated, this,
+          [this](const QModelIndex& index) { Q_EMIT openRequested(table_->selectionOf(index.row())); });
+  // A table that somebody reads does not flicker: twice a second.
+  table_later_.setSingleShot(true);
+  table_later_.setInterval(500);
+  connect(&table_later_, &QTimer::timeout, this, [this] {
+    if (forms_->currentWidget() == table_view_) {
+      table_->refresh(canvas_->model());
+    }
+  });
+}
+
+void ClusterPage::attach(Session* session) {
+  Page::attach(session);
+  canvas_->takeView(session->view(), session->bootstrap());
+}
+
+void ClusterPage::setSelection(const Selection& selection) {
+  Page::setSelection(selection);
+  canvas_->setSelection(selection);
+}
+
+void ClusterPage::setWidthClass(int width_class) {
+  legend_->setNarrow(width_class < 0);
+  if (!detail_chosen_) {
+    const auto detail = width_class < 0   ? geometry::Detail::low
+                        : width_class > 0 ? geometry::Detail::full
+                                          : geometry::Detail::mid;
+    detail_->setCurrent(static_cast<int>(detail));
+    canvas_->setDetail(detail);
+  }
+}
+
+bool ClusterPage::toggleTable() {
+  const bool table = forms_->currentWidget() != table_view_;
+  if (table) {
+    table_->refresh(canvas_->model());
+    forms_->setCurrentWidget(table_view_);
+    const int row = table_->rowOf(selection());
+    if (row >= 0) {
+      table_view_->setCurrentIndex(table_->index(row, 0));
+    }
+    table_view_->setFocus();
+  } else {
+    forms_->setCurrentIndex(0);
+    canvas_->setFocus();
+  }
+  return true;
+}
+
+Glyph ClusterPage::attention() const {
+  for (const ClusterModel::Node& node : canvas_->model().nodes()) {
+    if (node.offline()) {
+      return Glyph::cross;
+    }
+  }
+  return Glyph::none;
+}
+
+void ClusterPage::frame() {
+  canvas_->takeView(view(), session()->bootstrap());
+  if (forms_->currentWidget() == table_view_ && !table_later_.isActive()) {
+    table_later_.start();
+  }
+}
+
+void ClusterPage::refreshSummary() {
+  const ClusterModel& m = canvas_->model();
+  // One of something reads right without a translation file too.
+  QStringList parts;
+  const int nodes = static_cast<int>(m.nodes().size());
+  parts << (nodes == 1 ? tr("1 node") : tr("%n nodes", nullptr, nodes));
+  parts << (m.topicCount() == 1 ? tr("1 topic") : tr("%n topics", nullptr, m.topicCount()));
+  parts << (m.partitionCount() == 1 ? tr("1 partition") : tr("%n partitions", nullptr, m.partitionCount()));
+  int groups = 0;
+  for (const ClusterModel::Group& g : m.groups()) {
+    groups += g.plain ? 0 : 1;
+  }
+  if (groups > 0) {
+    parts << (groups == 1 ? tr("1 group") : tr("%n groups", nullptr, groups));
+  }
+  header()->setCount(parts.join(QStringLiteral(" · ")));
+  if (m.topicCount() == 0 && session() != nullptr && !m.nodes().empty()) {
+    PageNotice notice;
+    notice.title = tr("No topics yet");
+    notice.text = tr("A topic holds records in partitions. Create one, or let your application do it: "
+                     "producing to a new name is enough.");
+    notice.drawing = draw_empty;
+    notice.action_text = tr("Create topic");
+    notice.action_command = QStringLiteral("topic.create");
+    notice.command_hint = tr("or connect your own");
+    notice.command_line = QStringLiteral("kcat -b %1 -P -t orders").arg(session()->bootstrap());
+    showNotice(notice);
+  } else {
+    showContent();
+  }
+}
+
+bool ClusterPage::eventFilter(QObject* object, QEvent* event) {
+  if (object == scroll_->viewport() && event->type() == QEvent::Resize) {
+    placeViewport();
+  }
+  return Page::eventFilter(object, event);
+}
+
+void ClusterPage::placeViewport() { canvas_->setViewport(scroll_->maximumViewportSize()); }
+
+}  // namespace hw::ui

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// ClusterPage (P1): the cluster canvas with its header, legend, table form and the hint of a first run.
+#pragma once
+
+#include "ui/views/cluster_canvas.h"
+#include "ui/window/page.h"
+
+class QScrollArea;
+class QStackedWidget;
+class QTableView;
+
+namespace hw::ui {
+
+class ClusterTable;
+class LegendBar;
+class SegmentedControl;
+
+class ClusterPage : public Page {
+  Q_OBJECT
+
+ public:
+  explicit ClusterPage(QWidget* parent = nullptr);
+  void attach(Session* session) override;
+  void setSelection(const Selection& selection) override;
+  void setWidthClass(int width_class) override;
+  bool toggleTable() override;
+  [[nodiscard]] Glyph attention() const override;
+  [[nodiscard]] ClusterCanvas* canvas() const { return canvas_; }
+
+ protected:
+  void frame() override;
+  bool eventFilter(QObject* object, QEvent* event) override;
+
+ private:
+  void refreshSummary();
+  void placeViewport();
+
+  ClusterCanvas* canvas_;
+  QScrollArea* scroll_;
+  LegendBar* legend_;
+  QStackedWidget* forms_;
+  ClusterTable* table_;
+  QTableView* table_view_;
+  SegmentedControl* detail_;
+  QTimer table_later_;
+  bool detail_chosen_ = false;  // by hand: the window's width no longer decides
+};
+
+}  // namespace hw::ui

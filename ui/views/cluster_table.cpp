@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/views/cluster_table.h"
+
+#include <algorithm>
+
+#include "ui/painting/text.h"
+#include "ui/theme/theme.h"
+
+namespace hw::ui {
+
+void ClusterTable::refresh(const ClusterModel& model) {
+  std::vector<Row> rows;
+  for (std::size_t i = 0; i < model.producers().size(); ++i) {
+    const ClusterModel::Producer& p = model.producers()[i];
+    if (p.placeholder) {
+      continue;
+    }
+    double rate = 0;
+    for (const auto& [key, edge] : model.edges()) {
+      rate += edge.kind == ClusterModel::Edge::Kind::produce && edge.client == i ? edge.meter.records_per_second() : 0;
+    }
+    const QString text = format_rate(rate);
+    rows.push_back({Selection::ofConnection(p.connection),
+                    {p.title, p.built_in ? tr("built in") : p.host,
+                     p.closed ? tr("disconnected") : tr("producer, %1").arg(text.isEmpty() ? tr("idle") : text), {}, {},
+                     {}, {}}});
+  }
+  for (const ClusterModel::Node& n : model.nodes()) {
+    rows.push_back({Selection::ofNode(n.id),
+                    {n.title, n.port, n.offline() ? tr("stopped") : tr("%n leaders", nullptr, n.leaders), {}, {}, {}, {}}});
+    for (const ClusterModel::Topic& t : n.topics) {
+      for (const ClusterModel::Replica& r : t.replicas) {
+        const std::int64_t behind = std::max<std::int64_t>(0, r.leader_end - r.log_end);
+        rows.push_back({Selection::ofPartition(t.name, r.partition),
+                        {QStringLiteral("%1/%2").arg(t.name).arg(r.partition), n.title, glyph_name(glyph_of(r.state)),
+                         format_offset(r.log_start), format_offset(r.high_watermark), format_offset(r.log_end),
+                         format_offset(behind)}});
+      }
+    }
+  }
+  for (const ClusterModel::Group& g : model.groups()) {
+    if (!g.plain) {
+      rows.push_back({Selection::ofGroup(g.id),
+                      {g.id, tr("group"), tr("%1, generation %2").arg(g.state).arg(g.generation), {}, {}, {}, {}}});
+    }
+    for (const ClusterModel::Member& m : g.members) {
+      const QStringList chips(m.chips.begin(), m.chips.end());
+      rows.push_back({g.plain ? Selection::ofConnection(m.connection) : Selection::ofMember(g.id, m.id),
+                      {g.plain ? m.client : QStringLiteral("%1 %2").arg(g.id, m.label),
+                       g.plain ? m.host : tr("%1 at %2").arg(m.client, m.host),
+                       chips.isEmpty() ? tr("reads nothing") : tr("reads %1").arg(chips.join(QLatin1Char(' '))), {}, {},
+                       {}, m.lag < 0 ? QString() : format_offset(m.lag)}});
+    }
+  }
+  const bool same = rows.size() == rows_.size() && std::equal(rows.begin(), rows.end(), rows_.begin(),
+                                                              [](const Row& a, const Row& b) {
+                                                                return a.selection == b.selection &&
+                                                                       a.cells[kWhere] == b.cells[kWhere];
+                                                              });
+  if (!same) {
+    beginResetModel();
+    rows_ = std::move(rows);
+    endResetModel();
+    return;
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (rows[i].cells != rows_[i].cells) {
+      rows_[i] = std::move(rows[i]);
+      const int row = static_cast<int>(i);
+      Q_EMIT dataChanged(index(row, 0), index(row, kColumns - 1));
+    }
+  }
+}
+
+Selection ClusterTable::selectionOf(int row) const {
+  return row >= 0 && row < static_cast<int>(rows_.size()) ? rows_[static_cast<std::size_t>(row)].selection : Selection{};
+}
+
+int ClusterTable::rowOf(const Selection& selection) const {
+  const auto at = std::find_if(rows_.begin(), rows_.end(), [&](const Row& r) { return r.selection == selection; });
+  return at == rows_.end() ? -1 : static_cast<int>(at - rows_.begin());
+}
+
+int ClusterTable::rowCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : static_cast<int>(rows_.size());
+}
+
+int ClusterTable::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : int{kColumns}; }
+
+QVariant ClusterTable::data(const QModelIndex& index, int role) const {
+  if (!index.isValid() || index.row() >= static_cast<int>(rows_.size())) {
+    return {};
+  }
+  const Row& row = rows_[static_cast<std::size_t>(index.row())];
+  const bool number = index.column() >= kLogStart;
+  switch (role) {
+    case Qt::DisplayRole:
+    case Qt::AccessibleTextRole:
+      return row.cells[static_cast<std::size_t>(index.column())];
+    case Qt::TextAlignmentRole:
+      return QVariant(number ? Qt::AlignRight | Qt::AlignVCenter : Qt::AlignLeft | Qt::AlignVCenter);
+    case Qt::FontRole:
+      return Theme::current().font(number || index.column() == kObject ? FontRole::data : FontRole::control);
+    default:
+      return {};
+  }
+}
+
+QVariant ClusterTable::headerData(int section, Qt::Orientation orientation, int role) const {
+  if (orientation != Qt::Horizontal) {
+    return {};
+  }
+  if (role == Qt::TextAlignmentRole) {
+    return QVariant(section >= kLogStart ? Qt::AlignRight | Qt::AlignVCenter : Qt::AlignLeft | Qt::AlignVCenter);
+  }
+  if (role != Qt::DisplayRole) {
+    return {};
+  }
+  switch (section) {
+    case kObject:
+      return tr("Object");
+    case kWhere:
+      return tr("Where");
+    case kState:
+      return tr("State");
+    case kLogStart:
+      return tr("Log start");
+    case kHighWatermark:
+      return tr("High watermark");
+    case kLogEnd:
+      return tr("Log end");
+    case kBehind:
+      return tr("Behind or lag");
+    default:
+      return {};
+  }
+}
+
+}  // namespace hw::ui
