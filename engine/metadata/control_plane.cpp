@@ -20,7 +20,12 @@ struct ControlPlane::Impl {
       : options(std::move(given)),
         election(state),
         prng(random),
-        controller({options.registration.broker, options.broker_configs}, Prng(prng.next())) {}
+        controller({options.registration.broker, options.broker_configs}, Prng(prng.next())) {
+    if (options.self.endpoints.empty() && !options.registration.listeners.empty()) {
+      const ListenerImage& listener = options.registration.listeners.front();
+      options.self.endpoints.push_back({"CONTROLLER", listener.host, listener.port});
+    }
+  }
 
   Options options;
   raft::ElectionState election;
@@ -33,8 +38,6 @@ struct ControlPlane::Impl {
   Offset replayed_to{0};            // next offset expected from the log at the start
   LeaderEpoch last_epoch{0};
   bool initial_image_due = false;   // what the log held is to be published
-  bool was_persisted = false;
-  std::optional<Offset> was_flushed;
   std::optional<Offset> completions_due;  // images up to here have been handed out
   bool registered = false;                // asked for, in this life
 
@@ -88,7 +91,6 @@ struct ControlPlane::Impl {
     publish(out);
     out.events.emplace_back(event::MetadataCommitted{high_watermark});
     completions_due = high_watermark;
-    out.again = true;
   }
 
   void publish(Outputs& out) {
@@ -106,9 +108,7 @@ struct ControlPlane::Impl {
       wire::BeginTransactionRecord begin;
       begin.name = "Bootstrap records";
       records.emplace_back(std::move(begin));
-      for (Record& record : bootstrap_records()) {
-        records.push_back(std::move(record));
-      }
+      records.insert(records.end(), options.bootstrap.begin(), options.bootstrap.end());
       records.emplace_back(wire::EndTransactionRecord{});
     }
     records.push_back(controller_registration());
@@ -188,7 +188,7 @@ Result<void> ControlPlane::replay_batch(const Bytes& bytes) {
   return {};
 }
 
-void ControlPlane::started(Offset log_start_offset, Offset log_end_offset, Instant now) {
+void ControlPlane::started(Offset log_start_offset, Offset log_end_offset, Instant now, WallTime) {
   Impl& s = *impl_;
   HW_ASSERT(!s.quorum && s.replayed_to <= log_end_offset, "started once, after the log was replayed");
   raft::Config config;
@@ -200,8 +200,10 @@ void ControlPlane::started(Offset log_start_offset, Offset log_end_offset, Insta
   s.initial_image_due = true;
 }
 
-void ControlPlane::persisted() { impl_->was_persisted = true; }
-void ControlPlane::flushed(Offset up_to) { impl_->was_flushed = up_to; }
+void ControlPlane::persisted(Instant now, WallTime, Outputs& out) { impl_->step(raft::Persisted{}, now, out); }
+void ControlPlane::flushed(Offset up_to, Instant now, WallTime, Outputs& out) {
+  impl_->step(raft::Flushed{up_to}, now, out);
+}
 
 void ControlPlane::pump(Instant now, WallTime wall, Outputs& out) {
   Impl& s = *impl_;
@@ -211,15 +213,9 @@ void ControlPlane::pump(Instant now, WallTime wall, Outputs& out) {
     s.publish(out);
   }
   s.step(raft::Tick{wall}, now, out);
-  if (std::exchange(s.was_persisted, false)) {
-    s.step(raft::Persisted{}, now, out);
-  }
   // Completions first: they belong to what earlier calls handed out, and may ask for more.
   if (const std::optional<Offset> due = std::exchange(s.completions_due, std::nullopt)) {
     s.controller.committed(*due);
-  }
-  if (const std::optional<Offset> flushed = std::exchange(s.was_flushed, std::nullopt)) {
-    s.step(raft::Flushed{*flushed}, now, out);
   }
   if (s.quorum->is_leader() && !s.controller.active()) {
     s.activate();

@@ -3,15 +3,14 @@
 //
 // The node owns the log __cluster_metadata-0, the file quorum-state and the disk; the control plane says what to do:
 //
-//   start: for every batch of the log: replay_batch();  started(log end, …);
-//   then, at the start and after every request or report:
-//     do { out.clear();  pump(out);  perform out } while (out.again);
-//   Performing: persist → write quorum-state, then persisted();  append;  hand out.published to whoever acts on it;
-//   flush → when the log is durable, flushed(). persisted() and flushed() only note the fact: pump() acts on it.
-//   Completions of requests run inside pump(), always after the images they depend on were handed out by an earlier
-//   call, so that a reply to CreateTopics leaves when the partitions are there.
+//   start: for every batch of the log: replay_batch();  started(log end, …);  then pump() until nothing comes any more
+//   later: requests through controller();  pump() after each;  perform the outputs, then pump() again until quiet
 //
-// At the start the node may do everything synchronously: write, append, flush, report, pump again.
+// Performing: hand out.published to whoever acts on it; persist → write quorum-state, then persisted(); append; flush →
+// when the log is durable, flushed(). At the start the node may do all of it synchronously.
+// Completions of requests run inside pump(), always after the images they depend on were handed out by an earlier call,
+// so that a reply to CreateTopics leaves when the partitions are there.
+//
 // Thread rule: one thread.
 #pragma once
 
@@ -35,9 +34,10 @@ namespace hw::metadata {
 class ControlPlane {
  public:
   struct Options {
-    raft::Voter self;                   // with the controller's endpoint
+    raft::Voter self;                   // without endpoints: the broker's first listener stands in, as CONTROLLER
     std::shared_ptr<const BrokerConfigs> broker_configs;
     Registration registration;          // of this broker, sent at every start
+    std::vector<Record> bootstrap;      // written by the first leader of an empty log; see bootstrap_records()
   };
   ControlPlane(Options options, raft::ElectionState election, Prng prng);
   ~ControlPlane();
@@ -52,24 +52,23 @@ class ControlPlane {
     bool flush = false;                          // then make the log durable up to its end and call flushed(end)
     std::vector<Published> published;            // newest last
     std::vector<event::Any> events;              // topics, partitions, configs, controller, commits
-    bool again = false;                          // call pump() once more after performing these
     void clear() {
       persist.reset();
       appends.clear();
       flush = false;
       published.clear();
       events.clear();
-      again = false;
     }
   };
 
   // Before started(): one record batch of the log as it lies on disk, in order.
   Result<void> replay_batch(const Bytes& batch);
-  void started(Offset log_start_offset, Offset log_end_offset, Instant now);
+  void started(Offset log_start_offset, Offset log_end_offset, Instant now, WallTime wall);
 
   void pump(Instant now, WallTime wall, Outputs& out);
-  void persisted();
-  void flushed(Offset up_to);  // the metadata log is durable up to, not including, this offset
+  void persisted(Instant now, WallTime wall, Outputs& out);
+  // The metadata log is durable up to, not including, this offset.
+  void flushed(Offset up_to, Instant now, WallTime wall, Outputs& out);
   [[nodiscard]] Instant next_deadline() const noexcept;
 
   [[nodiscard]] Controller& controller() noexcept;

@@ -155,7 +155,7 @@ std::vector<Record> records_for_fencing(const MetadataImage& image, BrokerId bro
       if (!isr.empty()) {
         change.isr.emplace();
         for (const BrokerId id : isr) {
-          change.isr->push_back(id.value());
+          change.isr->push_back(id);
         }
       }
       if (partition.leader == broker) {
