@@ -122,7 +122,7 @@ class Node {
   virtual bool begin_reply(const ReplyToken& token, wire::Writer& writer, wire::Writer::LengthMark& size,
                            std::int16_t& version) = 0;
   virtual void finish_reply(const ReplyToken& token, BytesChain frame) = 0;
-  virtual void fail_reply(const ReplyToken& token, const char* message) = 0;  // a response that cannot be encoded: our bug
+  virtual void fail_reply(const ReplyToken& token, std::string_view message) = 0;  // a response that cannot be encoded: our bug
 };
 
 // Decodes the body (exactly) and serves it.
@@ -134,7 +134,7 @@ struct Handler {
 };
 
 // What happens to a body that does not decode: the connection closes, nobody else is touched.
-void close_undecodable(Node& node, const RequestContext& context, const char* message);
+void close_undecodable(Node& node, const RequestContext& context, std::string_view message);
 
 template <class Request, void (*Serve)(Node&, const RequestContext&, Request&)>
 [[nodiscard]] constexpr Handler handler() {

@@ -178,10 +178,10 @@ struct NodeCore::Impl final : Node {
     out->replies.push_back({token.connection, std::move(frame), false, {}});
   }
 
-  void fail_reply(const ReplyToken& token, const char* message) override {
+  void fail_reply(const ReplyToken& token, std::string_view message) override {
     emit(event::RequestRefused{token.connection, -1, -1, static_cast<std::int16_t>(wire::ErrorCode::unknown_server_error),
-                               std::string("cannot encode ") + message});
-    close(token.connection, std::string("internal error: an answer (") + message + ") cannot be encoded");
+                               "cannot encode " + std::string(message)});
+    close(token.connection, "internal error: an answer (" + std::string(message) + ") cannot be encoded");
   }
 
   Connection* open_connection(const ReplyToken& token) {
@@ -847,7 +847,7 @@ struct NodeCore::Impl final : Node {
   bool stopped = false;
 };
 
-void close_undecodable(Node& node, const RequestContext& context, const char* message) {
+void close_undecodable(Node& node, const RequestContext& context, std::string_view message) {
   std::string why = std::string(message) + " version " + std::to_string(context.api_version) + " does not decode";
   node.refused(context, wire::ErrorCode::none, why);
   node.close(context.connection(), std::move(why));
