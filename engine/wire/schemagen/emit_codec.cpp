@@ -175,10 +175,13 @@ class CodecEmitter {
     const std::string nullable = null_when.empty() ? "true" : null_when;
     out_.line("if (std::size_t count = 0; r.array_length(compact, " + nullable + ", " +
               std::to_string(least_element(field)) + ", sizeof(" + element_type(message_, field, true) + "), count)) {");
-    const std::string list = field.is_nullable() ? target + ".emplace()" : target;
-    out_.line("auto& list = " + list + ";");
-    out_.line("list.resize(count);");
-    out_.line("for (auto& item : list) {");
+    // Constructed with its size: resize() would instantiate the moving of elements for every struct.
+    if (field.is_nullable()) {
+      out_.line("for (auto& item : " + target + ".emplace(count)) {");
+    } else {
+      out_.line(target + " = std::vector<" + element_type(message_, field, true) + ">(count);");
+      out_.line("for (auto& item : " + target + ") {");
+    }
     if (field.scalar != nullptr) {
       out_.line("item = " + read_scalar(field) + ";");
     } else {
