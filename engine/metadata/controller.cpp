@@ -296,4 +296,36 @@ void Controller::allocate_producer_ids(BrokerId broker, Done<ProducerIdBlock> do
   impl_->finish<ProducerIdBlock>(std::move(records), block, failure, std::move(done));
 }
 
+void Controller::new_producer_id(Done<std::pair<ErrorCode, ProducerId>> done) {
+  Impl& s = *impl_;
+  s.producer_id_waiters.push_back(std::move(done));
+  s.serve_producer_ids();
+  if (s.producer_id_waiters.empty() || s.block_asked) {
+    return;
+  }
+  s.block_asked = true;
+  allocate_producer_ids(s.options.node, [&s](const ProducerIdBlock& block) {
+    s.block_asked = false;
+    if (block.error == ErrorCode::none) {
+      s.next_producer_id = block.first;
+      s.producer_ids_left = block.size;
+      s.serve_producer_ids();
+      return;
+    }
+    std::deque<Done<std::pair<ErrorCode, ProducerId>>> waiters = std::exchange(s.producer_id_waiters, {});
+    for (const Done<std::pair<ErrorCode, ProducerId>>& waiter : waiters) {
+      waiter({block.error, kNoProducerId});
+    }
+  });
+}
+
+void Controller::Impl::serve_producer_ids() {
+  while (producer_ids_left > 0 && !producer_id_waiters.empty()) {
+    const Done<std::pair<ErrorCode, ProducerId>> waiter = std::move(producer_id_waiters.front());
+    producer_id_waiters.pop_front();
+    --producer_ids_left;
+    waiter({ErrorCode::none, ProducerId(next_producer_id++)});
+  }
+}
+
 }  // namespace hw::metadata

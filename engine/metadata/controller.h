@@ -97,6 +97,8 @@ class Controller {
   void delete_topics(const wire::DeleteTopicsRequest& request, Done<wire::DeleteTopicsResponse> done);
   void create_partitions(const wire::CreatePartitionsRequest& request, Done<wire::CreatePartitionsResponse> done);
   void allocate_producer_ids(BrokerId broker, Done<ProducerIdBlock> done);
+  // One fresh producer id out of a block that this node holds; takes a new block when there is none left.
+  void new_producer_id(Done<std::pair<wire::ErrorCode, ProducerId>> done);
   void register_broker(const Registration& registration, Done<wire::ErrorCode> done);  // starts fenced
   void unfence_broker(BrokerId broker, Done<wire::ErrorCode> done);
   void fence_broker(BrokerId broker, Done<wire::ErrorCode> done);

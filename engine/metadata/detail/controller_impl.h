@@ -59,6 +59,14 @@ struct Controller::Impl {
   [[nodiscard]] std::vector<UsableBroker> usable_brokers() const;
   [[nodiscard]] Uuid directory_of(BrokerId broker) const;
 
+  // Producer ids of this node's block, and who waits for the next one. An id is given out once: a block that was held
+  // when the node stopped is lost.
+  std::int64_t next_producer_id = 0;
+  std::int64_t producer_ids_left = 0;
+  bool block_asked = false;
+  std::deque<Done<std::pair<wire::ErrorCode, ProducerId>>> producer_id_waiters;
+  void serve_producer_ids();
+
   // topics.cpp
   [[nodiscard]] std::optional<Refusal> name_refusal(const std::string& name) const;
   [[nodiscard]] std::optional<Refusal> assignment_refusal(const std::vector<BrokerId>& replicas,

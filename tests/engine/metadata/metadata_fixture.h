@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tests of the control plane share: records in short form, images compared, a plane that runs in memory.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/metadata/control_plane.h"
+#include "engine/metadata/controller.h"
+#include "engine/metadata/image/image_builder.h"
+
+namespace hw::metadata::test {
+
+inline Uuid id_of(std::uint64_t n) { return Uuid{0x1111'0000'0000'0000ULL, n}; }
+
+inline Record topic(const std::string& name, std::uint64_t id) {
+  wire::TopicRecord record;
+  record.name = name;
+  record.topic_id = id_of(id);
+  return Record(record);
+}
+inline Record partition(std::uint64_t id, std::int32_t index, std::int32_t leader = 1) {
+  wire::PartitionRecord record;
+  record.topic_id = id_of(id);
+  record.partition_id = PartitionIndex(index);
+  record.replicas = {BrokerId(1)};
+  record.isr = {1};
+  record.directories = {id_of(99)};
+  record.leader = BrokerId(leader);
+  record.leader_epoch = LeaderEpoch(0);
+  record.partition_epoch = 0;
+  return Record(record);
+}
+inline Record remove_topic(std::uint64_t id) {
+  wire::RemoveTopicRecord record;
+  record.topic_id = id_of(id);
+  return Record(record);
+}
+inline Record config(const std::string& topic_name, const std::string& key, std::optional<std::string> value) {
+  wire::ConfigRecord record;
+  record.resource_type = 2;
+  record.resource_name = topic_name;
+  record.name = key;
+  record.value = std::move(value);
+  return Record(record);
+}
+inline Record new_leader(std::uint64_t id, std::int32_t index, std::int32_t leader) {
+  wire::PartitionChangeRecord record;
+  record.topic_id = id_of(id);
+  record.partition_id = PartitionIndex(index);
+  record.leader = BrokerId(leader);
+  return Record(record);
+}
+inline Record broker(std::int32_t id, std::int64_t epoch, bool fenced = true, std::optional<std::string> rack = {}) {
+  wire::RegisterBrokerRecord record;
+  record.broker_id = BrokerId(id);
+  record.broker_epoch = epoch;
+  record.incarnation_id = id_of(static_cast<std::uint64_t>(id) + 500);
+  record.fenced = fenced;
+  record.rack = std::move(rack);
+  record.log_dirs = {id_of(99)};
+  return Record(record);
+}
+
+inline bool same(const MetadataImage& a, const MetadataImage& b) {
+  if (a.offset() != b.offset() || a.epoch() != b.epoch() || a.topics().size() != b.topics().size() ||
+      a.brokers().size() != b.brokers().size() || a.configs() != b.configs() || a.features() != b.features() ||
+      a.next_producer_id() != b.next_producer_id()) {
+    return false;
+  }
+  for (const auto& [name, left] : a.topics()) {
+    const TopicImage* right = b.find_topic(name);
+    if (right == nullptr || left->id != right->id || left->partitions != right->partitions ||
+        b.find_topic(left->id) != right) {
+      return false;
+    }
+  }
+  for (const auto& [id, left] : a.brokers()) {
+    const BrokerImage* right = b.find_broker(id);
+    if (right == nullptr || left.epoch != right->epoch || left.fenced != right->fenced ||
+        left.incarnation != right->incarnation || left.rack != right->rack ||
+        left.in_controlled_shutdown != right->in_controlled_shutdown) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// A control plane whose disk never waits. The log is a list of batches.
+class Plane {
+ public:
+  explicit Plane(std::map<std::string, std::string> configs = {}, std::uint64_t seed = 1,
+                 std::vector<raft::AppendBatch> log = {}, raft::ElectionState election = {})
+      : batches(std::move(log)), election_(election) {
+    ControlPlane::Options options;
+    options.self = {{BrokerId(1), id_of(99)}, {}};
+    Result<BrokerConfigs> parsed = BrokerConfigs::parse(configs);
+    HW_ASSERT(parsed.has_value(), "the test's configuration");
+    options.broker_configs = std::make_shared<const BrokerConfigs>(std::move(*parsed));
+    options.registration.broker = BrokerId(1);
+    options.registration.incarnation = id_of(1000 + seed);
+    options.registration.listeners = {{"PLAINTEXT", "localhost", 9092, 0}};
+    options.registration.log_directories = {id_of(99)};
+    options.bootstrap = bootstrap_records();
+    plane = std::make_unique<ControlPlane>(std::move(options), election, Prng(seed));
+    Offset end{0};
+    for (const raft::AppendBatch& batch : batches) {
+      const Result<void> replayed = plane->replay_batch(batch.bytes);
+      HW_ASSERT(replayed.has_value(), "the log replays");
+      end = batch.last_offset + 1;
+    }
+    plane->started(Offset(0), end, now, wall);
+  }
+
+  // Performs everything until nothing moves. `flush_works` false: the disk has not answered yet.
+  void run(bool flush_works = true) {
+    for (int round = 0; round < 100; ++round) {
+      ControlPlane::Outputs out;
+      plane->pump(now, wall, out);
+      bool moved = perform(out, flush_works);
+      if (flush_works && flush_owed) {
+        ControlPlane::Outputs flushed;
+        flush_owed = false;
+        plane->flushed(batches.back().last_offset + 1, now, wall, flushed);
+        moved = perform(flushed, flush_works) || moved;
+      }
+      if (!moved) {
+        return;
+      }
+    }
+    HW_ASSERT(false, "the control plane comes to rest");
+  }
+
+  Controller& controller() { return plane->controller(); }
+  const MetadataImage& image() { return *plane->image(); }
+  [[nodiscard]] raft::ElectionState election() const { return election_; }
+
+  std::unique_ptr<ControlPlane> plane;
+  std::vector<raft::AppendBatch> batches;
+  std::vector<ControlPlane::Published> published;
+  std::vector<event::Any> events;
+  bool flush_owed = false;
+  Instant now{1'000};
+  WallTime wall{1'700'000'000'000};
+
+ private:
+  bool perform(ControlPlane::Outputs& out, bool flush_works) {
+    bool moved = !out.published.empty() || !out.appends.empty() || out.persist || !out.events.empty();
+    for (ControlPlane::Published& change : out.published) {
+      published.push_back(std::move(change));
+    }
+    for (event::Any& event : out.events) {
+      events.push_back(std::move(event));
+    }
+    for (raft::AppendBatch& batch : out.appends) {
+      HW_ASSERT(batches.empty() || batch.base_offset == batches.back().last_offset + 1, "offsets follow each other");
+      batches.push_back(std::move(batch));
+    }
+    flush_owed = flush_owed || out.flush;
+    if (out.persist) {
+      election_ = *out.persist;
+      ControlPlane::Outputs persisted;
+      plane->persisted(now, wall, persisted);
+      moved = perform(persisted, flush_works) || moved;
+    }
+    return moved;
+  }
+
+  raft::ElectionState election_;
+};
+
+}  // namespace hw::metadata::test

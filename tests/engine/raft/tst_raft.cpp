@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QtTest/QTest>
+
+#include <string>
+#include <vector>
+
+#include "engine/raft/control_records.h"
+#include "engine/raft/format.h"
+#include "engine/raft/quorum.h"
+#include "engine/wire/record/batch.h"
+#include "engine/wire/record/record_iterator.h"
+#include "tests/engine/raft/kafka_quorum.inc"
+
+using namespace hw;
+using namespace hw::raft;
+
+namespace {
+
+Bytes from_hex(const char* text) {
+  const std::string hex(text);
+  ByteBuilder bytes(hex.size() / 2);
+  for (std::size_t i = 0; i + 1 < hex.size(); i += 2) {
+    const auto value = static_cast<std::byte>(std::stoi(hex.substr(i, 2), nullptr, 16));
+    bytes.append(ByteSpan(&value, 1));
+  }
+  return bytes.finish();
+}
+
+const Uuid kDirectory = Uuid::parse("0G897w6JSxyKU6ZwsZnxCg").value_or(Uuid{});
+Voter kafka_voter() { return {{BrokerId(1), kDirectory}, {{"CONTROLLER", "127.0.0.1", 19193}}}; }
+
+Config config() { return {kafka_voter(), {kafka_voter()}, milliseconds(1000)}; }
+constexpr Instant kNow{1'000'000};
+constexpr WallTime kWall{1795967399596};
+
+// Brings a quorum to leadership and returns the batch it begins its epoch with.
+AppendBatch elect(Quorum& quorum) {
+  Outputs out;
+  quorum.step(Tick{kWall}, kNow, out);
+  Outputs after;
+  quorum.step(Persisted{}, kNow, after);
+  return after.appends.empty() ? AppendBatch{} : after.appends.front();
+}
+
+}  // namespace
+
+class TestRaft : public QObject {
+  Q_OBJECT
+ private slots:
+  void quorum_state_as_kafka_writes_it();
+  void quorum_state_reads_what_others_wrote();
+  void quorum_state_refuses_damage();
+  void first_batch_is_kafkas();
+  void checkpoint_is_kafkas();
+  void epoch_rises_at_every_start();
+  void nothing_is_appended_before_the_vote_is_durable();
+  void a_later_epoch_begins_with_the_leader_change_alone();
+  void high_watermark_follows_the_flush();
+  void records_of_an_older_epoch_commit_with_the_new_one();
+  void batches_hold_their_values();
+};
+
+void TestRaft::quorum_state_as_kafka_writes_it() {
+  ElectionState state;
+  state.epoch = LeaderEpoch(1);
+  state.leader = BrokerId(1);
+  QCOMPARE(encode_quorum_state(state),
+           std::string("{\"leaderId\":1,\"leaderEpoch\":1,\"votedId\":-1,\"votedDirectoryId\":\"AAAAAAAAAAAAAAAAAAAAAA\","
+                       "\"data_version\":1}"));
+}
+
+void TestRaft::quorum_state_reads_what_others_wrote() {
+  ElectionState voted;
+  voted.epoch = LeaderEpoch(7);
+  voted.voted = ReplicaKey{BrokerId(3), kDirectory};
+  const Result<ElectionState> back = decode_quorum_state(encode_quorum_state(voted));
+  QVERIFY(back.has_value());
+  QVERIFY(*back == voted);
+  const Result<ElectionState> old = decode_quorum_state(
+      "{ \"clusterId\": \"\", \"leaderId\" : 2 , \"leaderEpoch\":4,\"votedId\":-1,\"appliedOffset\":0,"
+      "\"currentVoters\":[{\"voterId\":2}],\"data_version\":0}\n");
+  QVERIFY(old.has_value());
+  QCOMPARE(old->epoch.value(), 4);
+  QVERIFY(old->leader == BrokerId(2));
+  QVERIFY(!old->voted.has_value());
+}
+
+void TestRaft::quorum_state_refuses_damage() {
+  QVERIFY(!decode_quorum_state(""));
+  QVERIFY(!decode_quorum_state("{}"));
+  QVERIFY(!decode_quorum_state("{\"leaderEpoch\":\"x\",\"data_version\":1}"));
+  QVERIFY(!decode_quorum_state("{\"leaderId\":1,\"leaderEpoch\":1,\"data_version\":1"));
+  const Result<ElectionState> newer = decode_quorum_state("{\"leaderEpoch\":1,\"data_version\":2}");
+  QVERIFY(!newer);
+  QVERIFY(newer.error().code == Errc::unsupported);
+}
+
+void TestRaft::first_batch_is_kafkas() {
+  Quorum quorum(config(), {}, {}, Prng(1), kNow);
+  const AppendBatch batch = elect(quorum);
+  QVERIFY(batch.control);
+  QCOMPARE(batch.base_offset.value(), 0);
+  QCOMPARE(batch.last_offset.value(), 2);
+  QVERIFY(batch.bytes == from_hex(kFirstBatch));
+}
+
+void TestRaft::checkpoint_is_kafkas() {
+  const Bytes golden = from_hex(kInitialCheckpoint);
+  // Ours has one time for the whole file, theirs the time of each batch; the rest is compared byte by byte.
+  const Bytes head = control_batch_of(
+      {snapshot_header_record(WallTime{1795967398224}), kraft_version_record(), voters_record({kafka_voter()})}, Offset(0),
+      LeaderEpoch(0), WallTime{1795967398251});
+  QVERIFY(head == golden.slice(0, head.size()));
+  std::vector<Bytes> values;
+  wire::BatchCursor cursor(golden.span());
+  wire::BatchView batch;
+  QVERIFY(cursor.next(batch) && cursor.next(batch));
+  Result<wire::RecordIterator> records = wire::RecordIterator::open(batch);
+  QVERIFY(records.has_value());
+  wire::RecordView record;
+  while (records->next(record)) {
+    values.push_back(Bytes::copy_of(*record.value));
+  }
+  QCOMPARE(values.size(), std::size_t{6});
+  const Bytes ours = encode_initial_checkpoint({kafka_voter()}, values, WallTime{1795967398251});
+  QCOMPARE(ours.size(), golden.size());
+  wire::BatchCursor mine(ours.span());
+  wire::BatchCursor theirs(golden.span());
+  wire::BatchView a;
+  wire::BatchView b;
+  int batches = 0;
+  while (mine.next(a) && theirs.next(b)) {
+    ++batches;
+    QVERIFY(a.crc_ok());
+    QCOMPARE(a.size(), b.size());
+    QCOMPARE(a.base_offset().value(), b.base_offset().value());
+    QCOMPARE(a.attributes(), b.attributes());
+    QCOMPARE(a.count(), b.count());
+  }
+  QCOMPARE(batches, 3);
+}
+
+void TestRaft::epoch_rises_at_every_start() {
+  ElectionState state;
+  state.epoch = LeaderEpoch(4);
+  Quorum quorum(config(), state, {Offset(0), Offset(10), LeaderEpoch(4), Offset(10)}, Prng(1), kNow);
+  Outputs out;
+  quorum.step(Tick{kWall}, kNow, out);
+  QVERIFY(out.persist.has_value());
+  QCOMPARE(out.persist->epoch.value(), 5);
+  // The log knows better where quorum-state was lost.
+  Quorum other(config(), {}, {Offset(0), Offset(10), LeaderEpoch(8), Offset(10)}, Prng(1), kNow);
+  Outputs later;
+  other.step(Tick{kWall}, kNow, later);
+  QCOMPARE(later.persist->epoch.value(), 9);
+}
+
+void TestRaft::nothing_is_appended_before_the_vote_is_durable() {
+  Quorum quorum(config(), {}, {}, Prng(1), kNow);
+  QVERIFY(quorum.next_deadline() <= kNow);
+  Outputs out;
+  quorum.step(Tick{kWall}, kNow, out);
+  QVERIFY(out.persist.has_value());
+  QVERIFY(out.appends.empty());
+  QVERIFY(!quorum.is_leader());
+  quorum.step(Flushed{Offset(5)}, kNow, out);
+  QVERIFY(out.appends.empty());
+  QVERIFY(quorum.next_deadline() == kNever);
+  out.clear();
+  quorum.step(Persisted{}, kNow, out);
+  QVERIFY(quorum.is_leader());
+  QCOMPARE(out.appends.size(), std::size_t{1});
+  QVERIFY(out.flush);
+  QCOMPARE(out.events.size(), std::size_t{1});
+}
+
+void TestRaft::a_later_epoch_begins_with_the_leader_change_alone() {
+  Quorum quorum(config(), {LeaderEpoch(1), {}, {}}, {Offset(0), Offset(10), LeaderEpoch(1), Offset(10)}, Prng(1), kNow);
+  const AppendBatch batch = elect(quorum);
+  QCOMPARE(batch.base_offset.value(), 10);
+  QCOMPARE(batch.last_offset.value(), 10);
+  QCOMPARE(batch.epoch.value(), 2);
+}
+
+void TestRaft::high_watermark_follows_the_flush() {
+  Quorum quorum(config(), {}, {}, Prng(1), kNow);
+  elect(quorum);
+  Outputs out;
+  const Offset base = quorum.append({Bytes::copy_of("a"), Bytes::copy_of("b")}, kWall, out);
+  QCOMPARE(base.value(), 3);
+  QCOMPARE(quorum.log_end_offset().value(), 5);
+  QVERIFY(!out.high_watermark.has_value());
+  out.clear();
+  quorum.step(Flushed{Offset(3)}, kNow, out);
+  QVERIFY(out.high_watermark == Offset(3));
+  out.clear();
+  quorum.step(Flushed{Offset(2)}, kNow, out);  // late news
+  QVERIFY(!out.high_watermark.has_value());
+  quorum.step(Flushed{Offset(99)}, kNow, out);  // never beyond the log
+  QVERIFY(out.high_watermark == Offset(5));
+  QCOMPARE(quorum.view().high_watermark.value(), 5);
+}
+
+void TestRaft::records_of_an_older_epoch_commit_with_the_new_one() {
+  // The log reaches 10, 7 of it known as committed: a flush of the old part alone commits nothing.
+  Quorum quorum(config(), {LeaderEpoch(1), {}, {}}, {Offset(0), Offset(10), LeaderEpoch(1), Offset(7)}, Prng(1), kNow);
+  elect(quorum);
+  Outputs out;
+  quorum.step(Flushed{Offset(10)}, kNow, out);
+  QVERIFY(!out.high_watermark.has_value());
+  quorum.step(Flushed{Offset(11)}, kNow, out);
+  QVERIFY(out.high_watermark == Offset(11));
+}
+
+void TestRaft::batches_hold_their_values() {
+  Quorum quorum(config(), {}, {}, Prng(1), kNow);
+  elect(quorum);
+  Outputs out;
+  quorum.append({Bytes::copy_of("one"), Bytes::copy_of("two")}, WallTime{77}, out);
+  QCOMPARE(out.appends.size(), std::size_t{1});
+  const wire::BatchRead read = wire::read_batch(out.appends.front().bytes.span());
+  QVERIFY(read.status == wire::BatchStatus::ok);
+  QVERIFY(read.view.crc_ok());
+  QVERIFY(!read.view.control());
+  QCOMPARE(read.view.leader_epoch().value(), 1);
+  Result<wire::RecordIterator> records = wire::RecordIterator::open(read.view);
+  QVERIFY(records.has_value());
+  wire::RecordView record;
+  std::vector<std::string> values;
+  while (records->next(record)) {
+    QVERIFY(!record.key.has_value());
+    QCOMPARE(record.timestamp_ms, 77);
+    values.emplace_back(as_text(*record.value));
+  }
+  QVERIFY((values == std::vector<std::string>{"one", "two"}));
+}
+
+QTEST_APPLESS_MAIN(TestRaft)
+#include "tst_raft.moc"
