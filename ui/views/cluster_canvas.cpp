@@ -221,6 +221,7 @@ void ClusterCanvas::relayout() {
     for (const ClusterModel::Topic& topic : node.topics) {
       n.topics.push_back({static_cast<int>(topic.replicas.size())});
     }
+    n.more_topics = node.more_topics;
     in.nodes.push_back(std::move(n));
   }
   for (const ClusterModel::Producer& producer : model_.producers()) {

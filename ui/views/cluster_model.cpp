@@ -115,13 +115,23 @@ void ClusterModel::chooseFocus() {
   if (!focus_topic_.isEmpty() && topics.contains(focus_topic_.toStdString())) {
     return;  // stays where it was: nothing jumps
   }
+  // The demo's topic, else one that holds something, else the first; internal ones only when there is nothing else.
+  int best = -1;
   focus_topic_.clear();
   for (const auto& [name, topic] : topics) {
-    if (topic->internal && !focus_topic_.isEmpty()) {
-      continue;
+    int score = topic->internal ? 0 : 1;
+    if (!topic->internal) {
+      for (const auto& partition : topic->partitions) {
+        const auto* counters = partition ? partition->leader_counters() : nullptr;
+        if (counters != nullptr && counters->log_end_offset.get() > 0) {
+          score = 2;
+          break;
+        }
+      }
+      score = name.starts_with("demo.") ? 3 : score;
     }
-    const bool better = focus_topic_.isEmpty() || (!topic->internal && topics.at(focus_topic_.toStdString())->internal);
-    if (better) {
+    if (score > best) {
+      best = score;
       focus_topic_ = text(name);
     }
   }
@@ -206,6 +216,9 @@ void ClusterModel::rebuildNodes() {
     addTopic(*focused);
   }
   if (partition_count_ > geometry::kFocusOnly) {
+    for (Node& node : nodes_) {
+      node.more_topics = topic_count_ - 1;
+    }
     return;
   }
   for (const bool internal : {false, true}) {
@@ -524,7 +537,7 @@ void ClusterModel::takeEvents(std::int64_t now_ms, Changes& changes) {
     return;  // only counters moved; these events have been seen
   }
   last_version_ = view_->version;
-  skipped_ = skipped_ || view_->batches_skipped > 0;
+  skipped_ = skipped_ || view_->batches_skipped > 0 || view_->batches.size() >= observe::ClusterView::kBatchesMax;
   for (const event::Stamped& stamped : view_->batches) {
     if (const auto* batch = std::get_if<event::BatchAppended>(&stamped.event)) {
       takeBatch(*batch, now_ms, changes);

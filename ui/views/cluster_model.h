@@ -56,6 +56,7 @@ class ClusterModel {
     WallTime since;
     int leaders = 0;
     std::vector<Topic> topics;  // the focused one first
+    int more_topics = 0;        // not shown: too many partitions in the cluster
     std::shared_ptr<const event::NodeCounters> counters;
     [[nodiscard]] bool offline() const {
       return state == observe::NodeView::State::stopped || state == observe::NodeView::State::killed;

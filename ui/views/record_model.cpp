@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/views/record_model.h"
+
+#include <QPainter>
+#include <algorithm>
+
+#include "ui/painting/shapes.h"
+#include "ui/painting/text.h"
+#include "ui/theme/glyphs.h"
+#include "ui/theme/theme.h"
+#include "ui/views/record_text.h"
+
+namespace hw::ui {
+
+RecordModel::RecordModel(QObject* parent, std::size_t max_rows) : QAbstractTableModel(parent), max_rows_(max_rows) {}
+
+void RecordModel::clear() {
+  beginResetModel();
+  rows_.clear();
+  dropped_ = 0;
+  endResetModel();
+}
+
+void RecordModel::append(std::vector<RecordRow> rows) {
+  if (rows.empty()) {
+    return;
+  }
+  if (rows.size() > max_rows_) {
+    dropped_ += static_cast<std::int64_t>(rows.size() - max_rows_);
+    rows.erase(rows.begin(), rows.end() - static_cast<std::ptrdiff_t>(max_rows_));
+  }
+  const std::size_t after = rows_.size() + rows.size();
+  if (after > max_rows_) {
+    const auto excess = static_cast<int>(after - max_rows_);
+    beginRemoveRows({}, 0, excess - 1);
+    rows_.erase(rows_.begin(), rows_.begin() + excess);
+    dropped_ += excess;
+    endRemoveRows();
+  }
+  const auto first = static_cast<int>(rows_.size());
+  beginInsertRows({}, first, first + static_cast<int>(rows.size()) - 1);
+  std::move(rows.begin(), rows.end(), std::back_inserter(rows_));
+  endInsertRows();
+}
+
+void RecordModel::prepend(std::vector<RecordRow> rows) {
+  if (rows.empty() || rows_.size() + rows.size() > max_rows_) {
+    return;
+  }
+  beginInsertRows({}, 0, static_cast<int>(rows.size()) - 1);
+  for (auto at = rows.rbegin(); at != rows.rend(); ++at) {
+    rows_.push_front(std::move(*at));
+  }
+  endInsertRows();
+}
+
+int RecordModel::find(std::int32_t partition, std::int64_t offset) const {
+  const auto at = std::find_if(rows_.begin(), rows_.end(), [&](const RecordRow& r) {
+    return r.offset == offset && r.partition == partition;
+  });
+  return at == rows_.end() ? -1 : static_cast<int>(at - rows_.begin());
+}
+
+int RecordModel::rowCount(const QModelIndex& parent) const {
+  return parent.isValid() ? 0 : static_cast<int>(rows_.size());
+}
+
+int RecordModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : int{kColumns}; }
+
+QString RecordModel::flagsOf(const RecordRow& row) {
+  QStringList flags;
+  if (row.control) {
+    flags << tr("control");
+  } else if (!row.value) {
+    flags << tr("tombstone");
+  } else if (row.value->empty()) {
+    flags << tr("empty value");
+  }
+  if (row.transactional && !row.control) {
+    flags << tr("transactional");
+  }
+  if (row.compression != "none" && !row.compression.empty()) {
+    flags << QString::fromStdString(row.compression);
+  }
+  return flags.join(QStringLiteral(" · "));
+}
+
+QVariant RecordModel::data(const QModelIndex& index, int role) const {
+  if (!index.isValid() || index.row() >= static_cast<int>(rows_.size())) {
+    return {};
+  }
+  if (role == Qt::TextAlignmentRole) {
+    return QVariant(index.column() == kPartition || index.column() == kOffset ? Qt::AlignRight | Qt::AlignVCenter
+                                                                             : Qt::AlignLeft | Qt::AlignVCenter);
+  }
+  if (role != Qt::DisplayRole && role != Qt::AccessibleTextRole && role != Qt::ToolTipRole) {
+    return {};
+  }
+  const RecordRow& r = rows_[static_cast<std::size_t>(index.row())];
+  if (role == Qt::ToolTipRole && index.column() != kTime) {
+    return {};
+  }
+  switch (index.column()) {
+    case kPartition:
+      return QString::number(r.partition);
+    case kOffset:
+      return QString::number(r.offset);
+    case kTime:
+      if (role == Qt::ToolTipRole) {
+        return tr("%1, %2").arg(format_date_time(r.timestamp_ms),
+                                r.log_append_time ? tr("log append time") : tr("create time"));
+      }
+      return format_time(r.timestamp_ms);
+    case kKey:
+      if (!r.key) {
+        return r.control ? tr("control") : QStringLiteral("null");
+      }
+      return r.key->empty() ? QStringLiteral("\"\"") : key_text(r.key->span());
+    case kValue:
+      if (!r.value) {
+        return tr("null value");
+      }
+      return r.value->empty() ? QStringLiteral("\"\"") : value_line(r.value);
+    case kHeaders:
+      return headers_line(r);
+    case kFlags:
+      return flagsOf(r);
+    default:
+      return {};
+  }
+}
+
+QVariant RecordModel::headerData(int section, Qt::Orientation orientation, int role) const {
+  if (orientation != Qt::Horizontal) {
+    return {};
+  }
+  if (role == Qt::TextAlignmentRole) {
+    return QVariant(section == kPartition || section == kOffset ? Qt::AlignRight | Qt::AlignVCenter
+                                                               : Qt::AlignLeft | Qt::AlignVCenter);
+  }
+  if (role != Qt::DisplayRole) {
+    return {};
+  }
+  switch (section) {
+    case kPartition:
+      return tr("P", "column of partition numbers");
+    case kOffset:
+      return tr("Offset");
+    case kTime:
+      return tr("Time");
+    case kKey:
+      return tr("Key");
+    case kValue:
+      return tr("Value");
+    case kHeaders:
+      return tr("Headers");
+    case kFlags:
+      return tr("Flags");
+    default:
+      return {};
+  }
+}
+
+void RecordDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const {
+  const auto* model = qobject_cast<const RecordModel*>(index.model());
+  if (model == nullptr) {
+    QStyledItemDelegate::paint(painter, option, index);
+    return;
+  }
+  const Theme& theme = Theme::current();
+  const Colors& c = theme.colors();
+  const double s = theme.scale();
+  const bool selected = option.state.testFlag(QStyle::State_Selected);
+  const bool focused = option.state.testFlag(QStyle::State_Active);
+  QColor back = c.canvas;
+  if (selected) {
+    back = focused ? c.selected : c.selected_idle;
+  } else if (option.state.testFlag(QStyle::State_MouseOver)) {
+    back = c.hover;
+  }
+  painter->fillRect(option.rect, back);
+  painter->fillRect(QRect(option.rect.left(), option.rect.bottom(), option.rect.width(), 1), c.hair);
+  painter->save();
+  painter->translate(option.rect.topLeft());
+  painter->scale(s, s);
+  const double w = option.rect.width() / s;
+  const double y = (option.rect.height() - 1) / s / 2;
+  const double left = index.column() == 0 ? 16 : 8;
+  const double room = w - left - 8;
+  const RecordRow& r = model->row(index.row());
+  painter->setClipRect(QRectF(0, 0, w, option.rect.height() / s));
+  switch (index.column()) {
+    case RecordModel::kPartition:
+      text_right(*painter, w - 8, y, QString::number(r.partition), FontRole::data, c.text2);
+      break;
+    case RecordModel::kOffset:
+      text_right(*painter, w - 8, y, QString::number(r.offset), selected ? FontRole::data_strong : FontRole::data, c.text);
+      break;
+    case RecordModel::kTime:
+      text_left(*painter, left, y, format_time(r.timestamp_ms), FontRole::data, c.text2);
+      break;
+    case RecordModel::kKey:
+      if (r.control) {
+        text_left(*painter, left, y, RecordModel::tr("control"), FontRole::control, c.text2);
+      } else {
+        paint_key_chip(*painter, left, y, room, r.key, selected);
+      }
+      break;
+    case RecordModel::kValue:
+      if (r.control) {
+        text_fit(*painter, left, y, room, RecordModel::tr("transaction marker"), FontRole::control, c.text2);
+      } else if (!r.value) {
+        paint_glyph(*painter, Glyph::slashed_zero, QPointF(left + 5, y), 11);
+        text_fit(*painter, left + 16, y, room - 16, RecordModel::tr("null value"), FontRole::control, c.text2);
+      } else if (r.value->empty()) {
+        text_fit(*painter, left, y, room, QStringLiteral("\"\""), FontRole::data, c.text2);
+      } else {
+        // Only what fits is decoded: about seven pixels a character.
+        const int characters = std::clamp(static_cast<int>(room / 7) + 2, 8, 400);
+        const bool binary = value_kind(r.value) == ValueKind::binary;
+        text_fit(*painter, left, y, room, value_line(r.value, characters), FontRole::data, binary ? c.text2 : c.text);
+      }
+      break;
+    case RecordModel::kHeaders:
+      text_fit(*painter, left, y, room, headers_line(r, 120), FontRole::data, c.text2);
+      break;
+    case RecordModel::kFlags: {
+      double x = left;
+      if (!r.value && !r.control) {
+        paint_glyph(*painter, Glyph::dagger, QPointF(x + 5, y), 12);
+        x += 16;
+      }
+      text_fit(*painter, x, y, w - x - 8, RecordModel::flagsOf(r), FontRole::control, c.text2);
+      break;
+    }
+    default:
+      break;
+  }
+  painter->restore();
+}
+
+}  // namespace hw::ui
