@@ -316,7 +316,7 @@ Result<void> PartitionLog::Impl::roll(WallTime now) {
     old.become_inactive();
     segments_.push_back(std::move(fresh));
   }
-  names_unsynced_ = true;
+  names_since_ = log_end_;
   active_created_ = now;
   draw_jitter();
   counters_->segments.set(static_cast<std::int64_t>(segments_.size()));

@@ -23,6 +23,7 @@ struct DiskJob {
   Uuid topic_id;             // flush: whose log
   PartitionIndex partition;  // flush
   Offset up_to;              // flush: everything below is on stable storage once the work has succeeded
+  std::uint64_t generation = 0;  // flush: of the log's truncations; what was cut in between is not flushed
   std::function<Result<void>()> work;
 };
 

@@ -209,4 +209,17 @@ Result<void> TimeIndex::truncate_to(Offset offset) {
   return file_.truncate(keep);
 }
 
+Result<bool> OffsetIndex::ascending() {
+  return file_.all_ascend([](const std::byte* a, const std::byte* b) {
+    return load_u32(a) < load_u32(b) && load_u32(a + 4) < load_u32(b + 4);
+  });
+}
+
+Result<bool> TimeIndex::ascending() {
+  return file_.all_ascend([](const std::byte* a, const std::byte* b) {
+    return static_cast<std::int64_t>(load_u64(a)) < static_cast<std::int64_t>(load_u64(b)) &&
+           load_u32(a + 8) <= load_u32(b + 8);
+  });
+}
+
 }  // namespace hw::log

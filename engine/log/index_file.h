@@ -38,11 +38,26 @@ class IndexFile {
   Result<void> truncate(std::size_t count);
   // Writes what is pending; with `make`, the file is there afterwards even if it is empty.
   Result<void> write_pending(bool make);
+  [[nodiscard]] bool has_pending() const { return !pending_.empty(); }
   // For fsync jobs; null where there is no file.
   [[nodiscard]] std::shared_ptr<env::File> file() const { return file_; }
   void forget_file();  // lets go of the descriptor; reopened on demand
   [[nodiscard]] const std::string& path() const { return path_; }
   void set_path(std::string path) { path_ = std::move(path); }
+
+  // Whether every entry compares less to the next one.
+  template <class Less>
+  Result<bool> all_ascend(Less less) {
+    HW_CHECK(load());
+    std::byte buffer[2][16];
+    for (std::size_t i = 0; i < count(); ++i) {
+      HW_CHECK(entry(i, buffer[i % 2]));
+      if (i > 0 && !less(buffer[(i + 1) % 2], buffer[i % 2])) {
+        return false;
+      }
+    }
+    return true;
+  }
 
   // First index for which `above(entry)` holds; entries must be ordered by it.
   template <class Predicate>
@@ -93,6 +108,7 @@ class OffsetIndex {
   Result<std::optional<Entry>> first_from(std::uint32_t position);
   Result<Entry> last();
   Result<void> truncate_to(Offset offset);  // drops entries at or above it
+  Result<bool> ascending();                 // reads them all
   [[nodiscard]] IndexFile& file() { return file_; }
 
  private:
@@ -114,6 +130,7 @@ class TimeIndex {
   Result<Entry> lookup(std::int64_t timestamp_ms);
   Result<Entry> last();
   Result<void> truncate_to(Offset offset);
+  Result<bool> ascending();
   [[nodiscard]] IndexFile& file() { return file_; }
 
  private:

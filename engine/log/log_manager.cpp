@@ -338,7 +338,7 @@ void LogManager::job_done(const DiskJob& job, const Result<void>& result, WallTi
     case JobKind::flush:
       if (PartitionLog* log = find(job.topic_id, job.partition)) {
         if (result) {
-          log->flushed(job.up_to, now);
+          log->flushed(job, now);
         } else {
           log->flush_failed();
         }

@@ -82,7 +82,7 @@ void PartitionLog::Impl::note_change() {
 Result<void> PartitionLog::Impl::write_epochs() {
   const std::string text = format_epochs(epochs_.entries());
   HW_CHECK(context_.disk->write_whole(path_of(kLeaderEpochCheckpoint), as_bytes(text), false));
-  epochs_unsynced_ = true;
+  epochs_since_ = log_end_;
   return {};
 }
 
@@ -93,7 +93,7 @@ Result<void> PartitionLog::Impl::write_snapshot(Offset at) {
   const Bytes bytes = producers_.snapshot();
   HW_CHECK(context_.disk->write_whole(path_of(segment_stem(at) + ".snapshot"), bytes.span(), false));
   snapshots_.push_back(at);
-  names_unsynced_ = true;
+  names_since_ = log_end_;
   return {};
 }
 
@@ -117,6 +117,7 @@ void PartitionLog::Impl::queue_flush(WallTime now) {
   job.topic_id = identity_.topic_id;
   job.partition = identity_.partition;
   job.up_to = log_end_;
+  job.generation = generation_;
   job.work = flush_work();
   flush_queued_ = log_end_;
   last_flush_ = now;
@@ -243,29 +244,41 @@ bool PartitionLog::flush_due(WallTime now) const {
 
 void PartitionLog::queue_flush(WallTime now) { impl_->queue_flush(now); }
 
-void PartitionLog::flushed(Offset up_to, WallTime now) {
-  Impl& log = *impl_;
-  // The log may have been cut meanwhile.
-  log.recovery_point_ = std::max(log.recovery_point_, std::min(up_to, log.log_end_));
-  log.last_flush_ = now;
-  log.note_change();
+void PartitionLog::flushed(const DiskJob& job, WallTime now) {
+  if (job.generation == impl_->generation_) {
+    impl_->flushed(job.up_to, now);
+  }
+}
+
+void PartitionLog::Impl::flushed(Offset up_to, WallTime now) {
+  // What became due while the work ran stays due: only what lies wholly below is ticked off.
+  for (std::size_t i = 0; i + 1 < segments_.size() && segments_[i + 1]->base_offset() < up_to; ++i) {
+    segments_[i]->set_indexes_unsynced(false);
+  }
+  if (names_since_ < up_to) {
+    names_since_ = kNoOffset;
+  }
+  if (epochs_since_ < up_to) {
+    epochs_since_ = kNoOffset;
+  }
+  recovery_point_ = std::max(recovery_point_, std::min(up_to, log_end_));
+  last_flush_ = now;
+  note_change();
 }
 
 void PartitionLog::flush_failed() {
   impl_->flush_queued_ = impl_->recovery_point_;
-  impl_->names_unsynced_ = true;
-  impl_->epochs_unsynced_ = true;
 }
 
 Result<void> PartitionLog::flush(WallTime now) {
   Impl& log = *impl_;
-  if (log.log_end_ > log.recovery_point_ || log.names_unsynced_ || log.epochs_unsynced_) {
+  if (log.log_end_ > log.recovery_point_) {
     const Offset up_to = log.log_end_;
     if (auto done = log.flush_work()(); !done) {
       flush_failed();
       return done;
     }
-    flushed(up_to, now);
+    log.flushed(up_to, now);
   }
   return {};
 }
@@ -280,7 +293,14 @@ Result<void> PartitionLog::close(WallTime now) {
   if (log.log_end_ > Offset(0)) {
     HW_CHECK(log.write_snapshot(log.log_end_));
   }
-  HW_CHECK(flush(now));
+  // An empty log has nothing to lose: ten thousand of them close without ten thousand syncs.
+  const bool unsynced = log.names_since_ != kNoOffset || log.epochs_since_ != kNoOffset ||
+                        std::any_of(log.segments_.begin(), log.segments_.end(),
+                                    [](const auto& segment) { return segment->indexes_unsynced(); });
+  if (log.log_end_ > log.recovery_point_ || (unsynced && log.log_end_ > Offset(0))) {
+    HW_CHECK(log.flush_work(true)());
+    log.flushed(log.log_end_, now);
+  }
   abandon();
   return {};
 }

@@ -185,7 +185,7 @@ class PartitionLog {
   [[nodiscard]] bool flush_due(WallTime now) const;  // by flush.messages and flush.ms
   // Queues the fsync of everything below log_end_offset() (needs LogContext::jobs); flushed() comes back through LogManager.
   void queue_flush(WallTime now);
-  void flushed(Offset up_to, WallTime now);
+  void flushed(const DiskJob& job, WallTime now);
   void flush_failed();  // everything above the recovery point is due again
   // The same on this thread: tests, clean shutdown, raft.
   Result<void> flush(WallTime now);

@@ -44,8 +44,10 @@ struct PartitionLog::Impl {
   WallTime wall_;  // the latest time anybody told
   Prng prng_;
   std::int64_t roll_jitter_ms_ = 0;
-  bool names_unsynced_ = false;  // files were made since the directory was synced
-  bool epochs_unsynced_ = false;
+  // The log end when files were made, or the epochs written, that no finished flush has synced; kNoOffset: none.
+  Offset names_since_ = kNoOffset;
+  Offset epochs_since_ = kNoOffset;
+  std::uint64_t generation_ = 0;  // counts truncations
   bool closed_ = false;
   std::vector<Offset> snapshots_;           // offsets of the .snapshot files, ascending
   std::shared_ptr<event::ReplicaCounters> counters_ = std::make_shared<event::ReplicaCounters>();
@@ -66,6 +68,7 @@ struct PartitionLog::Impl {
   Result<void> remove_snapshots_from(Offset offset);  // those above it
   void draw_jitter();
   void queue_flush(WallTime now);
+  void flushed(Offset up_to, WallTime now);
 
   // --- append.cpp
   AppendOutcome append_leader(AppendRequest request);
@@ -102,8 +105,8 @@ struct PartitionLog::Impl {
   Result<void> restart_at(Offset offset);
   Result<void> remove_segments_from(std::size_t first);
   Result<void> remove_segments_below(Offset offset);
-  // What a flush has to sync, and the work that does it.
-  std::function<Result<void>()> flush_work();
+  // What a flush has to sync, and the work that does it. `closing`: the active segment's indexes too.
+  std::function<Result<void>()> flush_work(bool closing = false);
 };
 
 }  // namespace hw::log

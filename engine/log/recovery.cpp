@@ -78,7 +78,7 @@ Result<void> PartitionLog::Impl::make_new(const OpenParameters& parameters) {
   segments_.push_back(std::move(segment));
   log_start_ = log_end_ = high_watermark_ = recovery_point_ = parameters.log_start_offset;
   producers_.set_end_offset(log_end_);
-  names_unsynced_ = true;
+  names_since_ = log_end_;
   emit(event::ReplicaOpened{context_.node, identity_.topic_id, identity_.partition, counters_});
   emit(event::SegmentRolled{context_.node, identity_.topic_id, identity_.partition, log_end_});
   return {};
@@ -108,7 +108,7 @@ Result<void> PartitionLog::Impl::check_identity(const OpenParameters& parameters
   HW_CHECK(file->truncate(0));
   const std::string text = format_partition_metadata(identity_.topic_id);
   const ByteSpan piece = as_bytes(text);
-  names_unsynced_ = true;
+  names_since_ = log_end_;
   return file->append({&piece, 1});
 }
 
@@ -138,7 +138,13 @@ Result<void> PartitionLog::Impl::load(const OpenParameters& parameters, const st
   std::size_t scan_from = bases.size();  // first segment whose batches have to be read
   for (const Offset base : bases) {
     HW_TRY(std::unique_ptr<Segment> segment, Segment::open(disk, directory_, base));
-    if (segment->size() > 0 && there.count(segment_stem(base) + ".index") == 0) {
+    const std::string stem = segment_stem(base);
+    const auto torn = [&](const std::string& name, std::uint64_t entry) {
+      return there.count(name) != 0 && disk.file_size(path_of(name)).value_or(0) % entry != 0;
+    };
+    if (segment->size() > 0 &&
+        (there.count(stem + ".index") == 0 ||
+         (!parameters.clean && (torn(stem + ".index", 8) || torn(stem + ".timeindex", 12))))) {
       scan_from = std::min(scan_from, segments_.size());
     }
     segments_.push_back(std::move(segment));
@@ -147,7 +153,7 @@ Result<void> PartitionLog::Impl::load(const OpenParameters& parameters, const st
   if (segments_.empty()) {
     HW_TRY(std::unique_ptr<Segment> segment, Segment::create(disk, directory_, parameters.log_start_offset));
     segments_.push_back(std::move(segment));
-    names_unsynced_ = true;
+    names_since_ = log_end_;
     recovery_point_ = std::min(recovery_point_, parameters.log_start_offset);
     scan_from = 1;
   }
@@ -165,6 +171,12 @@ Result<void> PartitionLog::Impl::load(const OpenParameters& parameters, const st
   }
   if (!parameters.clean) {
     scan_from = std::min(scan_from, segment_of(std::max(recovery_point_, segments_.front()->base_offset())));
+    // A segment that was rolled exactly at the recovery point: its records are safe, its indexes may not be.
+    if (scan_from > 0 && scan_from < segments_.size() && segments_[scan_from]->base_offset() >= recovery_point_) {
+      HW_TRY(const bool sound, segments_[scan_from - 1]->indexes_sound());
+      segments_[scan_from - 1]->set_indexes_unsynced(true);
+      scan_from = sound ? scan_from : scan_from - 1;
+    }
   }
   emit(event::ReplicaOpened{context_.node, identity_.topic_id, identity_.partition, counters_});
   for (const auto& segment : segments_) {
@@ -197,7 +209,7 @@ Result<void> PartitionLog::Impl::load(const OpenParameters& parameters, const st
   epochs_.truncate_from_end(log_end_);
   epochs_.truncate_from_start(log_start_);
   if (epochs_.entries() != epochs_before) {
-    HW_CHECK(write_epochs());
+    HW_CHECK(disk.write_whole(path_of(kLeaderEpochCheckpoint), as_bytes(format_epochs(epochs_.entries())), true));
   }
   // Only the newest snapshot, and those that lie at segment borders, are of use later.
   std::vector<Offset> kept;
@@ -275,6 +287,13 @@ Result<void> PartitionLog::Impl::recover_from(std::size_t first, WallTime now) {
     if (i + 1 < segments_.size()) {
       HW_CHECK(segment.seal(log_end_));
       segment.become_inactive();
+      // At once: this segment may lie below a recovery point, and then nobody would look at its indexes again.
+      for (const std::shared_ptr<env::File>& file : segment.open_files()) {
+        HW_CHECK(file->sync());
+      }
+      segment.set_indexes_unsynced(false);
+      // The snapshots of before the crash may know of batches that are gone.
+      HW_CHECK(write_snapshot(segments_[i + 1]->base_offset()));
     }
   }
   producers_.set_end_offset(log_end_);

@@ -105,6 +105,7 @@ Result<void> Segment::index_batch(Offset last_offset, std::int64_t max_timestamp
   }
   if (since_index_ > static_cast<std::uint64_t>(std::max(interval, 0))) {
     since_index_ = size;
+    indexes_unsynced_ = true;  // it may be written any time from now on
     HW_CHECK(offset_index_.append(last_offset, position));
     HW_CHECK(time_index_.maybe_append(largest_->timestamp_ms, largest_->offset));
   } else {
@@ -159,7 +160,7 @@ Result<void> Segment::scan(std::uint64_t from, std::uint64_t to,
                                        std::to_string(at));
       }
       if (!each({header.base_offset(), header.last_offset(), static_cast<std::uint32_t>(at),
-                 static_cast<std::uint32_t>(size)})) {
+                 static_cast<std::uint32_t>(size), header.max_timestamp()})) {
         return {};
       }
       at += static_cast<std::uint64_t>(size);
@@ -181,7 +182,7 @@ Result<std::optional<BatchPlace>> Segment::locate(Offset offset) {
     const TailEntry& entry = tail(found);
     const std::uint64_t end = found + 1 < count ? tail(found + 1).position : size_;
     return std::optional<BatchPlace>(BatchPlace{entry.base, entry.base + entry.last_delta, entry.position,
-                                                static_cast<std::uint32_t>(end - entry.position)});
+                                                static_cast<std::uint32_t>(end - entry.position), -1});
   }
   if (size_ == 0) {
     return std::optional<BatchPlace>{};
@@ -263,6 +264,26 @@ Result<Offset> Segment::read_next_offset() {
     return fail(Errc::corrupt, offset_index_.file().path() + " disagrees with its log");
   }
   return next;
+}
+
+Result<bool> Segment::indexes_sound() {
+  const Result<bool> offsets = offset_index_.ascending();
+  const Result<bool> times = time_index_.ascending();
+  if (!offsets || !times || !*offsets || !*times) {
+    return false;
+  }
+  HW_TRY(const OffsetIndex::Entry last, offset_index_.last());
+  HW_TRY(const TimeIndex::Entry newest, time_index_.last());
+  if (last.position >= size_ && size_ > 0) {
+    return false;
+  }
+  HW_TRY(const OffsetIndex::Entry from, offset_index_.lookup(newest.offset));
+  bool sound = true;
+  const Result<void> walked = scan(from.position, size_, [&](const BatchPlace& place) {
+    sound = place.max_timestamp_ms <= newest.timestamp_ms;
+    return sound;
+  });
+  return walked.has_value() && sound;
 }
 
 Result<Segment::Recovered> Segment::recover(Offset expected, std::int32_t index_interval_bytes,
@@ -366,6 +387,7 @@ Result<void> Segment::truncate_to(Offset offset) {
 }
 
 Result<void> Segment::write_indexes(bool make) {
+  indexes_unsynced_ = indexes_unsynced_ || offset_index_.file().has_pending() || time_index_.file().has_pending();
   HW_CHECK(offset_index_.file().write_pending(make));
   return time_index_.file().write_pending(make);
 }

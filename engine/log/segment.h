@@ -32,6 +32,7 @@ struct BatchPlace {
   Offset last_offset;
   std::uint32_t position = 0;
   std::uint32_t size = 0;
+  std::int64_t max_timestamp_ms = -1;  // by scans of headers only
 };
 
 class Segment {
@@ -62,6 +63,9 @@ class Segment {
 
   // Finds the end of the last batch from the indexes on, without checking records. Errc::corrupt: needs recover().
   Result<Offset> read_next_offset();
+  // Whether the indexes of a sealed segment can be relied upon after a crash that may have torn them: entries ascend, and the time
+  // index ends with the largest timestamp.
+  Result<bool> indexes_sound();
   // Reads every batch and checks it; cuts the file at the first bad one; builds the indexes anew. `each` may refuse a batch
   // (false), which then counts as bad.
   struct Recovered {
@@ -79,6 +83,9 @@ class Segment {
   Result<void> seal(Offset next_offset);
   // Index entries to the files, so that a flush covers them.
   Result<void> write_indexes(bool make);
+  // The index files hold what no flush has synced. (Those of the active segment are rebuilt after a crash and do not count.)
+  [[nodiscard]] bool indexes_unsynced() const { return indexes_unsynced_; }
+  void set_indexes_unsynced(bool unsynced) { indexes_unsynced_ = unsynced; }
   void become_inactive();  // forgets the tail memory
   // The files that are there, for fsync and removal.
   [[nodiscard]] std::vector<std::shared_ptr<env::File>> open_files() const;
@@ -116,6 +123,7 @@ class Segment {
   std::vector<TailEntry> tail_;
   std::size_t tail_first_ = 0;  // oldest entry once the ring is full
   bool broken_ = false;
+  bool indexes_unsynced_ = false;
 };
 
 }  // namespace hw::log

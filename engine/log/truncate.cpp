@@ -46,6 +46,7 @@ Result<void> PartitionLog::Impl::truncate_to(Offset offset) {
   if (offset < segments_.front()->base_offset()) {
     return restart_at(offset);
   }
+  ++generation_;
   const std::size_t keep = segment_of(offset);
   HW_CHECK(remove_segments_from(keep + 1));
   Segment& last = active();
@@ -70,6 +71,7 @@ Result<void> PartitionLog::Impl::truncate_to(Offset offset) {
 }
 
 Result<void> PartitionLog::Impl::restart_at(Offset offset) {
+  ++generation_;
   HW_CHECK(remove_segments_from(0));
   size_ = 0;
   HW_CHECK(remove_snapshots_from(kNoOffset));
@@ -79,7 +81,7 @@ Result<void> PartitionLog::Impl::restart_at(Offset offset) {
   HW_CHECK(write_epochs());
   HW_TRY(std::unique_ptr<Segment> fresh, Segment::create(*context_.disk, directory_, offset));
   segments_.push_back(std::move(fresh));
-  names_unsynced_ = true;
+  names_since_ = offset;
   log_start_ = log_end_ = high_watermark_ = offset;
   recovery_point_ = std::min(recovery_point_, offset);
   flush_queued_ = std::min(flush_queued_, offset);
@@ -92,35 +94,32 @@ Result<void> PartitionLog::Impl::restart_at(Offset offset) {
 
 // Files from the recovery point's segment on. Index files of the active segment are left out: recovery scans that segment and
 // builds them anew.
-std::function<Result<void>()> PartitionLog::Impl::flush_work() {
+std::function<Result<void>()> PartitionLog::Impl::flush_work(bool closing) {
   std::vector<std::shared_ptr<env::File>> files;
-  for (std::size_t i = segment_of(recovery_point_); i < segments_.size(); ++i) {
-    const bool is_active = i + 1 == segments_.size();
-    if (is_active) {
-      if (segments_[i]->size() > 0) {
-        files.push_back(segments_[i]->file());
+  const std::size_t first = segment_of(recovery_point_);
+  for (std::size_t i = 0; i < segments_.size(); ++i) {
+    Segment& segment = *segments_[i];
+    if ((closing || i + 1 < segments_.size()) && segment.indexes_unsynced()) {
+      for (std::shared_ptr<env::File>& file : segment.open_files()) {
+        files.push_back(std::move(file));
       }
-      continue;
-    }
-    for (std::shared_ptr<env::File>& file : segments_[i]->open_files()) {
-      files.push_back(std::move(file));
+    } else if (i >= first && segment.size() > 0) {
+      files.push_back(segment.file());
     }
   }
   std::vector<std::string> paths;
-  if (epochs_unsynced_) {
+  if (epochs_since_ != kNoOffset) {
     paths.push_back(path_of(kLeaderEpochCheckpoint));
-    epochs_unsynced_ = false;
   }
   std::string directory;
   std::string parent;
-  if (names_unsynced_) {
+  if (names_since_ != kNoOffset) {
     paths.push_back(path_of("partition.metadata"));
     if (!snapshots_.empty()) {
       paths.push_back(path_of(segment_stem(snapshots_.back()) + ".snapshot"));
     }
     directory = directory_;
     parent = directory_.substr(0, directory_.find_last_of('/'));
-    names_unsynced_ = false;
   }
   return [disk = context_.disk, files = std::move(files), paths = std::move(paths), directory, parent]() -> Result<void> {
     for (const std::shared_ptr<env::File>& file : files) {

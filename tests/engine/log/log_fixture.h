@@ -139,7 +139,7 @@ struct OpenLog {
     for (log::DiskJob& job : jobs.take()) {
       const Result<void> done = job.work();
       if (job.kind == log::JobKind::flush && done) {
-        log->flushed(job.up_to, WallTime{1'000});
+        log->flushed(job, WallTime{1'000});
       }
     }
   }
