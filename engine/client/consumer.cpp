@@ -185,6 +185,13 @@ void Consumer::trouble(std::string why, ConsumerOutputs& out) {
   }
 }
 
+void Consumer::passing_trouble(int& failures, std::string why, ConsumerOutputs& out) {
+  constexpr int kTold = 10;  // about a second of attempts
+  if (++failures >= kTold) {
+    trouble(std::move(why), out);
+  }
+}
+
 void Consumer::fatal(std::string why, ConsumerOutputs& out) {
   revoke(out);
   out.events.push_back({ConsumerEvent::Kind::error, {}, std::move(why), true});
@@ -252,7 +259,7 @@ void Consumer::find_coordinator(Instant now, ConsumerOutputs& out) {
 }
 
 void Consumer::coordinator_trouble(const std::string& why, Instant now, ConsumerOutputs& out) {
-  trouble(fmt::format("group '{}': {}", config_.group_id, why), out);
+  passing_trouble(group_failures_, fmt::format("group '{}': {}", config_.group_id, why), out);
   coordinator_ = kNoBroker;
   group_asked_ = false;
   group_not_before_ = now + config_.cluster.retry_backoff;
@@ -463,6 +470,7 @@ void Consumer::take_sync(const Answer& answer, Instant now, ConsumerOutputs& out
     return;
   }
   state_ = State::stable;
+  group_failures_ = 0;
   heartbeat_asked_ = false;
   heartbeat_at_ = now + Duration{config_.session_timeout.ns / 3};
   if (config_.commit_interval.ns > 0) {
@@ -753,9 +761,10 @@ void Consumer::take_list(const Answer& answer, const Pending& pending, Instant n
         if (wants_fresh_metadata(result.error_code)) {
           cluster_.refresh();
         }
-        trouble(fmt::format("topic '{}' partition {}: {}", topic.name, found->first.second,
-                            describe(result.error_code)),
-                out);
+        passing_trouble(found->second.failures,
+                        fmt::format("topic '{}' partition {}: {}", topic.name, found->first.second,
+                                    describe(result.error_code)),
+                        out);
         continue;
       }
       found->second.state = Position::known;
@@ -875,12 +884,18 @@ void Consumer::take_fetched(const TopicPartition& key, Partition& partition, R& 
     return;
   }
   if (result.error_code != ErrorCode::none) {
+    later(partition, now);
+    const std::string why =
+        fmt::format("topic '{}' partition {}: {}", key.first, key.second, describe(result.error_code));
     if (wants_fresh_metadata(result.error_code)) {
       cluster_.refresh();
+      passing_trouble(partition.failures, why, out);
+    } else {
+      trouble(why, out);
     }
-    complain(describe(result.error_code));
     return;
   }
+  partition.failures = 0;
   partition.high_watermark = config_.read_committed ? result.last_stable_offset.value() : result.high_watermark;
   if (!result.records) {
     return;

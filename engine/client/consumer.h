@@ -109,6 +109,7 @@ class Consumer {
     bool asked = false;     // a request about it is in flight
     bool at_end = false;
     bool failed = false;    // it will not be read any more
+    int failures = 0;       // in a row
     Instant not_before{};
   };
   struct Pending {
@@ -148,6 +149,8 @@ class Consumer {
   void ask_positions(Instant now, ConsumerOutputs& out);
   void fetch(Instant now, ConsumerOutputs& out);
   void trouble(std::string why, ConsumerOutputs& out);
+  // What passes by itself (a leader or a coordinator that is just being chosen) is told when it has lasted.
+  void passing_trouble(int& failures, std::string why, ConsumerOutputs& out);
   void fatal(std::string why, ConsumerOutputs& out);
   void later(Partition& partition, Instant now) noexcept;
   [[nodiscard]] bool grouped() const noexcept { return !config_.group_id.empty(); }
@@ -172,6 +175,7 @@ class Consumer {
   bool heartbeat_asked_ = false;
   bool commit_asked_ = false;
   Instant group_not_before_{};
+  int group_failures_ = 0;     // in a row
   Instant heartbeat_at_ = kNever;
   Instant commit_at_ = kNever;
   Instant close_by_ = kNever;

@@ -80,6 +80,10 @@ void Producer::take_answers(Instant now, ProducerOutputs& out) {
 
 void Producer::pump(Instant now, ProducerOutputs& out) {
   pumped_at_ = now;
+  if (id_refused_ && unanswered_ != 0) {
+    id_refused_ = false;  // later records ask anew
+    give_up(Error{Errc::invalid, fmt::format("the broker gives no producer id: {}", id_error_)}, out);
+  }
   expire(now, out);
   drain(now, out);
   take_answers(now, out);  // requests that failed at once, and those that have no answer
@@ -278,6 +282,8 @@ void Producer::drain(Instant now, ProducerOutputs& out) {
     if (id_token_ == 0 && id_not_before_ <= now) {
       id_token_ = next_token_++;
       wire::InitProducerIdRequest request;
+      std::optional<std::string> none;
+      request.transactional_id.swap(none);
       request.transaction_timeout_ms = 60'000;
       cluster_.request(kAnyBroker,
                        make_request(std::move(request), id_token_, now + config_.cluster.request_timeout), now, out.io,
@@ -356,8 +362,10 @@ void Producer::take_producer_id(const Answer& answer, Instant now) {
     id_error_ = "the answer to InitProducerId cannot be read";
   } else if (response.error_code != ErrorCode::none) {
     id_error_ = describe(response.error_code);
+    id_refused_ = !wire::is_retriable(response.error_code);
   } else {
     id_error_.clear();
+    id_refused_ = false;
     producer_id_ = response.producer_id;
     producer_epoch_ = response.producer_epoch;
     ++generation_;
@@ -476,7 +484,8 @@ void Producer::finish_front(Partition& partition, std::int32_t index, std::int64
   }
 }
 
-void Producer::abort(const Error& error, ProducerOutputs& out) {
+// Every record gets this error; answers to what is in flight are dropped when they come.
+void Producer::give_up(const Error& error, ProducerOutputs& out) {
   for (auto& [name, topic] : topics_) {
     while (!topic.waiting.empty()) {
       const ProducerRecord& record = topic.waiting.front().record;
@@ -492,6 +501,10 @@ void Producer::abort(const Error& error, ProducerOutputs& out) {
   }
   flights_.clear();
   requests_.clear();
+}
+
+void Producer::abort(const Error& error, ProducerOutputs& out) {
+  give_up(error, out);
   cluster_.close_all(out.io);
 }
 

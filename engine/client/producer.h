@@ -145,6 +145,7 @@ class Producer {
   [[nodiscard]] bool due(const Batch& batch, Instant now) const noexcept;
   [[nodiscard]] Instant due_at(const Batch& batch) const noexcept;
   void forget_producer_id() noexcept;
+  void give_up(const Error& error, ProducerOutputs& out);
 
   ProducerConfig config_;
   Prng prng_;
@@ -156,6 +157,7 @@ class Producer {
   std::uint64_t id_token_ = 0;                // of the InitProducerId in flight
   Instant id_not_before_{};
   std::string id_error_;
+  bool id_refused_ = false;
   ProducerId producer_id_ = kNoProducerId;
   ProducerEpoch producer_epoch_ = kNoProducerEpoch;
   std::uint64_t generation_ = 0;              // counts producer ids

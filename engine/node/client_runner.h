@@ -31,6 +31,7 @@ struct ProducerOptions {
   std::int32_t batch_bytes = 16 * 1024;
   std::string compression = "none";  // none, gzip, snappy, lz4, zstd
   std::int64_t delivery_timeout_ms = 30'000;
+  bool auto_create = true;           // let the broker create a topic that is not there (auto.create.topics.enable)
 };
 
 struct OutgoingRecord {
@@ -63,6 +64,8 @@ struct ConsumerOptions {
   std::int64_t commit_interval_ms = 1'000; // with a group: commits what was handed out, after the callback; 0: never
   std::int64_t session_timeout_ms = 10'000;
   std::int32_t max_wait_ms = 500;
+  bool read_committed = false;
+  bool auto_create = true;
 };
 
 struct IncomingRecord {
@@ -70,6 +73,7 @@ struct IncomingRecord {
   std::int32_t partition = 0;
   std::int64_t offset = 0;
   std::int64_t timestamp_ms = -1;
+  bool log_append_time = false;
   std::optional<Bytes> key;
   std::optional<Bytes> value;
   std::vector<std::pair<std::string, std::optional<Bytes>>> headers;
@@ -79,6 +83,7 @@ struct ConsumerEvent {
   enum class Kind : std::uint8_t { assigned, revoked, reached_end, error } kind = Kind::error;
   std::vector<std::pair<std::string, std::int32_t>> partitions;  // assigned, revoked, reached_end
   std::string message;                                           // error: in words, with Kafka's error name
+  bool fatal = false;                                            // error: this consumer will do nothing more
 };
 
 struct NewTopic {
@@ -99,6 +104,12 @@ struct TopicDescription {
   std::string id;
   bool internal = false;
   std::vector<Partition> partitions;
+};
+
+struct TopicConfig {
+  std::string name;
+  std::optional<std::string> value;  // nullopt: null, or sensitive
+  bool set_on_topic = false;         // otherwise a default, or the broker's
 };
 
 class ClientRunner {
@@ -127,6 +138,12 @@ class ClientRunner {
   void create_partitions(const std::string& bootstrap, std::string topic, std::int32_t total,
                          std::function<void(Result<void>)> done);
   void list_topics(const std::string& bootstrap, std::function<void(Result<std::vector<TopicDescription>>)> done);
+  void describe_topic(const std::string& bootstrap, std::string name, std::function<void(Result<TopicDescription>)> done);
+  void topic_configs(const std::string& bootstrap, std::string name,
+                     std::function<void(Result<std::vector<TopicConfig>>)> done);
+  // (partition, offset) in order; `timestamp`: -2 the earliest offset, -1 the next one to be written.
+  void topic_offsets(const std::string& bootstrap, std::string name, std::int64_t timestamp,
+                     std::function<void(Result<std::vector<std::pair<std::int32_t, std::int64_t>>>)> done);
 
   // Runs `work` on the runner's thread after `delay_ms`; for pacing (demo traffic). Dropped when the runner ends.
   void after(std::int64_t delay_ms, std::function<void()> work);
