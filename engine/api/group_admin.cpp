@@ -13,15 +13,18 @@ namespace {
 
 using wire::ErrorCode;
 
-// READ, DELETE, DESCRIBE, DESCRIBE_CONFIGS and ALTER_CONFIGS as a bit each: without an authorizer all are allowed.
+// READ, DELETE, DESCRIBE, DESCRIBE_CONFIGS and ALTER_CONFIGS as a bit each: without an authorizer
+// all are allowed.
 constexpr std::int32_t kGroupOperations = (1 << 3) | (1 << 6) | (1 << 8) | (1 << 10) | (1 << 11);
 
 }  // namespace
 
-void handle_describe_groups(Node& node, const RequestContext& context, wire::DescribeGroupsRequest& request) {
+void handle_describe_groups(Node& node, const RequestContext& context,
+                            wire::DescribeGroupsRequest& request) {
   node.groups().describe_groups(
       request, group_context(context), group_now(context.now),
-      [&node, token = context.token, operations = request.include_authorized_operations](wire::DescribeGroupsResponse response) {
+      [&node, token = context.token,
+       operations = request.include_authorized_operations](wire::DescribeGroupsResponse response) {
         if (operations) {
           for (auto& group : response.groups) {
             if (group.error_code == ErrorCode::none) {
@@ -33,14 +36,17 @@ void handle_describe_groups(Node& node, const RequestContext& context, wire::Des
       });
 }
 
-void handle_list_groups(Node& node, const RequestContext& context, wire::ListGroupsRequest& request) {
+void handle_list_groups(Node& node, const RequestContext& context,
+                        wire::ListGroupsRequest& request) {
   node.groups().list_groups(request, group_context(context), group_now(context.now),
                             answer_with<wire::ListGroupsResponse>(node, context));
 }
 
-void handle_delete_groups(Node& node, const RequestContext& context, wire::DeleteGroupsRequest& request) {
+void handle_delete_groups(Node& node, const RequestContext& context,
+                          wire::DeleteGroupsRequest& request) {
   std::set<std::string> seen;  // one outcome per group, however often it is named
-  std::erase_if(request.groups_names, [&](const std::string& group) { return !seen.insert(group).second; });
+  std::erase_if(request.groups_names,
+                [&](const std::string& group) { return !seen.insert(group).second; });
   node.groups().delete_groups(request, group_context(context), group_now(context.now),
                               answer_with<wire::DeleteGroupsResponse>(node, context));
 }

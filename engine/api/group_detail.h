@@ -12,25 +12,35 @@
 namespace hw::api {
 
 [[nodiscard]] inline groups::RequestContext group_context(const RequestContext& context) {
-  return {context.api_version, std::string(context.client_id), std::string(context.client_host), context.connection()};
+  return {context.api_version, std::string(context.client_id), std::string(context.client_host),
+          context.connection()};
 }
 
-// A completion that answers the request. REQUIRES: the node outlives its coordinator's completions (it owns it).
+// A completion that answers the request. REQUIRES: the node outlives its coordinator's completions
+// (it owns it).
 template <class Response>
 [[nodiscard]] auto answer_with(Node& node, const RequestContext& context) {
   return [&node, token = context.token](const Response& response) { node.reply(token, response); };
 }
 
-void handle_find_coordinator(Node& node, const RequestContext& context, wire::FindCoordinatorRequest& request);
+void handle_find_coordinator(Node& node, const RequestContext& context,
+                             wire::FindCoordinatorRequest& request);
 void handle_join_group(Node& node, const RequestContext& context, wire::JoinGroupRequest& request);
 void handle_sync_group(Node& node, const RequestContext& context, wire::SyncGroupRequest& request);
 void handle_heartbeat(Node& node, const RequestContext& context, wire::HeartbeatRequest& request);
-void handle_leave_group(Node& node, const RequestContext& context, wire::LeaveGroupRequest& request);
-void handle_offset_commit(Node& node, const RequestContext& context, wire::OffsetCommitRequest& request);
-void handle_offset_fetch(Node& node, const RequestContext& context, wire::OffsetFetchRequest& request);
-void handle_offset_delete(Node& node, const RequestContext& context, wire::OffsetDeleteRequest& request);
-void handle_describe_groups(Node& node, const RequestContext& context, wire::DescribeGroupsRequest& request);
-void handle_list_groups(Node& node, const RequestContext& context, wire::ListGroupsRequest& request);
-void handle_delete_groups(Node& node, const RequestContext& context, wire::DeleteGroupsRequest& request);
+void handle_leave_group(Node& node, const RequestContext& context,
+                        wire::LeaveGroupRequest& request);
+void handle_offset_commit(Node& node, const RequestContext& context,
+                          wire::OffsetCommitRequest& request);
+void handle_offset_fetch(Node& node, const RequestContext& context,
+                         wire::OffsetFetchRequest& request);
+void handle_offset_delete(Node& node, const RequestContext& context,
+                          wire::OffsetDeleteRequest& request);
+void handle_describe_groups(Node& node, const RequestContext& context,
+                            wire::DescribeGroupsRequest& request);
+void handle_list_groups(Node& node, const RequestContext& context,
+                        wire::ListGroupsRequest& request);
+void handle_delete_groups(Node& node, const RequestContext& context,
+                          wire::DeleteGroupsRequest& request);
 
 }  // namespace hw::api

@@ -14,7 +14,8 @@ using wire::ErrorCode;
 constexpr std::int8_t kGroupKey = 0;
 constexpr std::int16_t kManyKeysFrom = 4;
 
-wire::FindCoordinatorResponse::Coordinator failed(const std::string& key, ErrorCode error, std::string message) {
+wire::FindCoordinatorResponse::Coordinator failed(const std::string& key, ErrorCode error,
+                                                  std::string message) {
   wire::FindCoordinatorResponse::Coordinator answer;
   answer.key = key;
   answer.node_id = kNoBroker;
@@ -24,21 +25,24 @@ wire::FindCoordinatorResponse::Coordinator failed(const std::string& key, ErrorC
   return answer;
 }
 
-wire::FindCoordinatorResponse::Coordinator find(Node& node, const RequestContext& context, std::int8_t type,
-                                                const std::string& key) {
+wire::FindCoordinatorResponse::Coordinator find(Node& node, const RequestContext& context,
+                                                std::int8_t type, const std::string& key) {
   if (type != kGroupKey) {
     return failed(key, ErrorCode::invalid_request,
-                  "This broker coordinates groups (key type 0) only, not key type " + std::to_string(type) + ".");
+                  "This broker coordinates groups (key type 0) only, not key type " +
+                      std::to_string(type) + ".");
   }
   const metadata::MetadataImage& image = *node.image();
   const metadata::TopicImage* topic = image.find_topic(kGroupTopic);
   if (topic == nullptr) {
     node.ensure_internal_topic(kGroupTopic);
-    return failed(key, ErrorCode::coordinator_not_available, "The topic of the coordinator is being created.");
+    return failed(key, ErrorCode::coordinator_not_available,
+                  "The topic of the coordinator is being created.");
   }
   const std::size_t partition = static_cast<std::size_t>(node.groups().partition_of(key).value());
-  const metadata::BrokerImage* leader =
-      partition < topic->partitions.size() ? image.find_broker(topic->partitions[partition].leader) : nullptr;
+  const metadata::BrokerImage* leader = partition < topic->partitions.size()
+                                            ? image.find_broker(topic->partitions[partition].leader)
+                                            : nullptr;
   if (leader != nullptr && !leader->fenced) {
     for (const metadata::ListenerImage& listener : leader->listeners) {
       if (listener.name == context.listener) {
@@ -52,20 +56,24 @@ wire::FindCoordinatorResponse::Coordinator find(Node& node, const RequestContext
       }
     }
   }
-  return failed(key, ErrorCode::coordinator_not_available, "The coordinator has no leader at the moment.");
+  return failed(key, ErrorCode::coordinator_not_available,
+                "The coordinator has no leader at the moment.");
 }
 
 }  // namespace
 
-void handle_find_coordinator(Node& node, const RequestContext& context, wire::FindCoordinatorRequest& request) {
+void handle_find_coordinator(Node& node, const RequestContext& context,
+                             wire::FindCoordinatorRequest& request) {
   wire::FindCoordinatorResponse response;
   if (context.api_version < kManyKeysFrom) {
-    wire::FindCoordinatorResponse::Coordinator found = find(node, context, request.key_type, request.key);
+    wire::FindCoordinatorResponse::Coordinator found =
+        find(node, context, request.key_type, request.key);
     response.node_id = found.node_id;
     response.host = std::move(found.host);
     response.port = found.port;
     response.error_code = found.error_code;
-    response.error_message = found.error_code == ErrorCode::none ? std::string("NONE") : std::move(found.error_message);
+    response.error_message =
+        found.error_code == ErrorCode::none ? std::string("NONE") : std::move(found.error_message);
   } else {
     for (const std::string& key : request.coordinator_keys) {
       response.coordinators.push_back(find(node, context, request.key_type, key));

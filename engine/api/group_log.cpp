@@ -8,7 +8,9 @@
 namespace hw::api {
 
 groups::Config group_config(const metadata::BrokerConfigs& configs) {
-  const auto int32 = [&](std::string_view name) { return static_cast<std::int32_t>(configs.number(name)); };
+  const auto int32 = [&](std::string_view name) {
+    return static_cast<std::int32_t>(configs.number(name));
+  };
   groups::Config config;
   config.offsets_topic_num_partitions = int32("offsets.topic.num.partitions");
   config.group_min_session_timeout_ms = int32("group.min.session.timeout.ms");
@@ -17,7 +19,8 @@ groups::Config group_config(const metadata::BrokerConfigs& configs) {
   config.group_max_size = int32("group.max.size");
   config.offset_metadata_max_bytes = int32("offset.metadata.max.bytes");
   config.offsets_retention_ms = configs.number("offsets.retention.minutes") * 60'000;
-  config.offsets_retention_check_interval_ms = configs.number("offsets.retention.check.interval.ms");
+  config.offsets_retention_check_interval_ms =
+      configs.number("offsets.retention.check.interval.ms");
   return config;
 }
 
@@ -35,8 +38,8 @@ Bytes group_batch(const std::vector<groups::Record>& records, WallTime now) {
   return builder.finish();
 }
 
-Result<Offset> load_group_batches(groups::GroupCoordinator& coordinator, PartitionIndex partition, const Bytes& batches,
-                                  Now now) {
+Result<Offset> load_group_batches(groups::GroupCoordinator& coordinator, PartitionIndex partition,
+                                  const Bytes& batches, Now now) {
   Offset next = kNoOffset;
   wire::BatchCursor cursor(batches.span());
   wire::BatchView batch;
@@ -62,7 +65,8 @@ Result<Offset> load_group_batches(groups::GroupCoordinator& coordinator, Partiti
       return fail(Errc::corrupt, records.problem());
     }
   }
-  if (cursor.status() != wire::BatchStatus::end && cursor.status() != wire::BatchStatus::truncated) {
+  if (cursor.status() != wire::BatchStatus::end &&
+      cursor.status() != wire::BatchStatus::truncated) {
     return fail(Errc::corrupt, cursor.problem());
   }
   return next;

@@ -3,12 +3,14 @@
 //
 //   after every turn          auto out = coordinator.take();
 //                             for (auto& a : out.appends) {
-//                               if (!coordinator.pending(a.id)) continue;           // fell with an earlier one
-//                               Bytes batch = group_batch(a.records, now.wall);
-//                               … append to __consumer_offsets-<a.partition> with acks=all; when committed or refused:
-//                               coordinator.on_committed(a.id, error, now);        // and take() again
+//                               if (!coordinator.pending(a.id)) continue;           // fell with an
+//                               earlier one Bytes batch = group_batch(a.records, now.wall); …
+//                               append to __consumer_offsets-<a.partition> with acks=all; when
+//                               committed or refused: coordinator.on_committed(a.id, error, now);
+//                               // and take() again
 //                             }
-//   leader of a partition     coordinator.begin_load(p); load_group_batches(coordinator, p, batches, now) over the whole
+//   leader of a partition     coordinator.begin_load(p); load_group_batches(coordinator, p,
+//   batches, now) over the whole
 //                             log up to the high watermark; coordinator.end_load(p, now)
 //   not leader any more       coordinator.unload(p, now)
 //   a topic is deleted        coordinator.topics_deleted({name}, now)
@@ -28,14 +30,19 @@ namespace hw::api {
 inline constexpr const char* kGroupTopic = "__consumer_offsets";
 
 [[nodiscard]] groups::Config group_config(const metadata::BrokerConfigs& configs);
-[[nodiscard]] inline groups::Now group_now(Now now) noexcept { return {now.instant, now.wall}; }
+
+[[nodiscard]] inline groups::Now group_now(Now now) noexcept {
+  return {now.instant, now.wall};
+}
 
 // One batch, uncompressed, ready to be appended as a leader (offsets and epoch are the log's).
 [[nodiscard]] Bytes group_batch(const std::vector<groups::Record>& records, WallTime now);
 
-// Replays whole batches in log order; control batches are passed over, a cut-off tail is left. Returns the offset after
-// the last batch read (kNoOffset: none). Errors: a batch that cannot be read.
-[[nodiscard]] Result<Offset> load_group_batches(groups::GroupCoordinator& coordinator, PartitionIndex partition,
-                                                const Bytes& batches, Now now);
+// Replays whole batches in log order; control batches are passed over, a cut-off tail is left.
+// Returns the offset after the last batch read (kNoOffset: none). Errors: a batch that cannot be
+// read.
+[[nodiscard]] Result<Offset> load_group_batches(groups::GroupCoordinator& coordinator,
+                                                PartitionIndex partition, const Bytes& batches,
+                                                Now now);
 
 }  // namespace hw::api

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// OffsetCommit, OffsetFetch, OffsetDelete: names, ids and partitions are checked here, against the metadata image; the
-// coordinator knows nothing of topics.
+// OffsetCommit, OffsetFetch, OffsetDelete: names, ids and partitions are checked here, against the
+// metadata image; the coordinator knows nothing of topics.
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -14,11 +14,12 @@ namespace {
 
 using wire::ErrorCode;
 
-constexpr std::int16_t kTopicIdsFrom = 10;     // OffsetCommit and OffsetFetch, KIP-848
-constexpr std::int16_t kManyGroupsFrom = 8;    // OffsetFetch, KIP-709
+constexpr std::int16_t kTopicIdsFrom = 10;   // OffsetCommit and OffsetFetch, KIP-848
+constexpr std::int16_t kManyGroupsFrom = 8;  // OffsetFetch, KIP-709
 
 bool has_partition(const metadata::TopicImage& topic, PartitionIndex partition) {
-  return partition.value() >= 0 && static_cast<std::size_t>(partition.value()) < topic.partitions.size();
+  return partition.value() >= 0 &&
+         static_cast<std::size_t>(partition.value()) < topic.partitions.size();
 }
 
 // Takes the partitions with an error first, then what the coordinator says; one entry per topic.
@@ -35,12 +36,14 @@ void merge(Response& into, Response&& from) {
     if (known == into.topics.end()) {
       into.topics.push_back(std::move(topic));
     } else {
-      std::move(topic.partitions.begin(), topic.partitions.end(), std::back_inserter(known->partitions));
+      std::move(topic.partitions.begin(), topic.partitions.end(),
+                std::back_inserter(known->partitions));
     }
   }
 }
 
-wire::OffsetCommitResponse::OffsetCommitResponsePartition commit_error(PartitionIndex partition, ErrorCode error) {
+wire::OffsetCommitResponse::OffsetCommitResponsePartition commit_error(PartitionIndex partition,
+                                                                       ErrorCode error) {
   wire::OffsetCommitResponse::OffsetCommitResponsePartition answer;
   answer.partition_index = partition;
   answer.error_code = error;
@@ -49,23 +52,27 @@ wire::OffsetCommitResponse::OffsetCommitResponsePartition commit_error(Partition
 
 }  // namespace
 
-void handle_offset_commit(Node& node, const RequestContext& context, wire::OffsetCommitRequest& request) {
+void handle_offset_commit(Node& node, const RequestContext& context,
+                          wire::OffsetCommitRequest& request) {
   const metadata::MetadataImage& image = *node.image();
   const bool by_id = context.api_version >= kTopicIdsFrom;
   wire::OffsetCommitResponse checked;
   std::vector<wire::OffsetCommitRequest::OffsetCommitRequestTopic> valid;
   for (auto& topic : request.topics) {
-    const metadata::TopicImage* known = by_id ? image.find_topic(topic.topic_id) : image.find_topic(topic.name);
+    const metadata::TopicImage* known =
+        by_id ? image.find_topic(topic.topic_id) : image.find_topic(topic.name);
     wire::OffsetCommitResponse::OffsetCommitResponseTopic refused;
     refused.name = by_id && known != nullptr ? known->name : topic.name;
     refused.topic_id = by_id ? topic.topic_id : Uuid();
     wire::OffsetCommitRequest::OffsetCommitRequestTopic good;
     for (auto& partition : topic.partitions) {
       if (known == nullptr) {
-        refused.partitions.push_back(commit_error(partition.partition_index, by_id ? ErrorCode::unknown_topic_id
-                                                                                   : ErrorCode::unknown_topic_or_partition));
+        refused.partitions.push_back(
+            commit_error(partition.partition_index, by_id ? ErrorCode::unknown_topic_id
+                                                          : ErrorCode::unknown_topic_or_partition));
       } else if (!has_partition(*known, partition.partition_index)) {
-        refused.partitions.push_back(commit_error(partition.partition_index, ErrorCode::unknown_topic_or_partition));
+        refused.partitions.push_back(
+            commit_error(partition.partition_index, ErrorCode::unknown_topic_or_partition));
       } else {
         good.partitions.push_back(std::move(partition));
       }
@@ -84,21 +91,22 @@ void handle_offset_commit(Node& node, const RequestContext& context, wire::Offse
     return;
   }
   request.topics = std::move(valid);
-  node.groups().commit_offsets(
-      request, group_context(context), group_now(context.now),
-      [&node, token = context.token, by_id, checked = std::move(checked)](wire::OffsetCommitResponse response) {
-        if (!by_id) {
-          for (auto& topic : response.topics) {
-            topic.topic_id = Uuid();
-          }
-        }
-        wire::OffsetCommitResponse answer = checked;
-        merge(answer, std::move(response));
-        node.reply(token, answer);
-      });
+  node.groups().commit_offsets(request, group_context(context), group_now(context.now),
+                               [&node, token = context.token, by_id,
+                                checked = std::move(checked)](wire::OffsetCommitResponse response) {
+                                 if (!by_id) {
+                                   for (auto& topic : response.topics) {
+                                     topic.topic_id = Uuid();
+                                   }
+                                 }
+                                 wire::OffsetCommitResponse answer = checked;
+                                 merge(answer, std::move(response));
+                                 node.reply(token, answer);
+                               });
 }
 
-void handle_offset_fetch(Node& node, const RequestContext& context, wire::OffsetFetchRequest& request) {
+void handle_offset_fetch(Node& node, const RequestContext& context,
+                         wire::OffsetFetchRequest& request) {
   const metadata::MetadataImage& image = *node.image();
   const std::int16_t version = context.api_version;
   const bool by_id = version >= kTopicIdsFrom;
@@ -120,7 +128,8 @@ void handle_offset_fetch(Node& node, const RequestContext& context, wire::Offset
     request.topics.emplace();
   }
   // Topics whose id nobody knows are answered here, after those that the coordinator answers.
-  std::vector<std::vector<wire::OffsetFetchResponse::OffsetFetchResponseTopics>> unknown(request.groups.size());
+  std::vector<std::vector<wire::OffsetFetchResponse::OffsetFetchResponseTopics>> unknown(
+      request.groups.size());
   if (by_id) {
     for (std::size_t i = 0; i < request.groups.size(); ++i) {
       auto& topics = request.groups[i].topics;
@@ -168,7 +177,8 @@ void handle_offset_fetch(Node& node, const RequestContext& context, wire::Offset
                 const metadata::TopicImage* found = node.image()->find_topic(topic.name);
                 topic.topic_id = found == nullptr ? Uuid() : found->id;
               }
-              std::erase_if(group.topics, [](const auto& topic) { return topic.topic_id.is_zero(); });
+              std::erase_if(group.topics,
+                            [](const auto& topic) { return topic.topic_id.is_zero(); });
             }
             group.topics.insert(group.topics.end(), unknown[i].begin(), unknown[i].end());
           }
@@ -202,7 +212,8 @@ void handle_offset_fetch(Node& node, const RequestContext& context, wire::Offset
       });
 }
 
-void handle_offset_delete(Node& node, const RequestContext& context, wire::OffsetDeleteRequest& request) {
+void handle_offset_delete(Node& node, const RequestContext& context,
+                          wire::OffsetDeleteRequest& request) {
   const metadata::MetadataImage& image = *node.image();
   wire::OffsetDeleteResponse checked;
   std::vector<wire::OffsetDeleteRequest::OffsetDeleteRequestTopic> valid;
@@ -230,17 +241,17 @@ void handle_offset_delete(Node& node, const RequestContext& context, wire::Offse
     }
   }
   request.topics = std::move(valid);
-  node.groups().delete_offsets(
-      request, group_context(context), group_now(context.now),
-      [&node, token = context.token, checked = std::move(checked)](wire::OffsetDeleteResponse response) {
-        if (response.error_code != ErrorCode::none) {
-          node.reply(token, response);
-          return;
-        }
-        wire::OffsetDeleteResponse answer = checked;
-        merge(answer, std::move(response));
-        node.reply(token, answer);
-      });
+  node.groups().delete_offsets(request, group_context(context), group_now(context.now),
+                               [&node, token = context.token,
+                                checked = std::move(checked)](wire::OffsetDeleteResponse response) {
+                                 if (response.error_code != ErrorCode::none) {
+                                   node.reply(token, response);
+                                   return;
+                                 }
+                                 wire::OffsetDeleteResponse answer = checked;
+                                 merge(answer, std::move(response));
+                                 node.reply(token, answer);
+                               });
 }
 
 }  // namespace hw::api

@@ -27,8 +27,9 @@ std::string folded(std::string_view text) {
     text.remove_suffix(1);
   }
   std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(),
-                 [](char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); });
+  std::transform(result.begin(), result.end(), result.begin(), [](char c) {
+    return static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  });
   return result;
 }
 
@@ -47,10 +48,12 @@ struct GroupCoordinator::Impl {
   std::uint64_t load_errors = 0;
   int depth = 0;
 
-  // Completions run when the outermost call is done with its changes, so that they may call in again.
+  // Completions run when the outermost call is done with its changes, so that they may call in
+  // again.
   class Turn {
    public:
     explicit Turn(Impl& impl) : impl_(impl) { ++impl_.depth; }
+
     ~Turn() {
       if (impl_.depth == 1) {
         while (!impl_.runtime.due.empty()) {
@@ -63,6 +66,7 @@ struct GroupCoordinator::Impl {
       }
       --impl_.depth;
     }
+
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
 
@@ -73,6 +77,7 @@ struct GroupCoordinator::Impl {
   [[nodiscard]] PartitionIndex partition_of(std::string_view group) const {
     return PartitionIndex(partition_by_hash(group, partitions));
   }
+
   // The shard of a group that is led here and loaded, or the error.
   Shard* shard_of(std::string_view group, ErrorCode& error) {
     const auto found = shards.find(partition_of(group));
@@ -86,25 +91,35 @@ struct GroupCoordinator::Impl {
     }
     return found->second.get();
   }
+
   void schedule_expiry(PartitionIndex partition, Now now) {
-    runtime.timers.schedule({partition, TimerKey::Kind::expire_offsets, {}, {}},
-                            now.instant + milliseconds(runtime.config.offsets_retention_check_interval_ms));
+    runtime.timers.schedule(
+        {partition, TimerKey::Kind::expire_offsets, {}, {}},
+        now.instant + milliseconds(runtime.config.offsets_retention_check_interval_ms));
   }
-  wire::DescribeGroupsResponse::DescribedGroup describe(const std::string& id, std::int16_t version);
+
+  wire::DescribeGroupsResponse::DescribedGroup describe(const std::string& id,
+                                                        std::int16_t version);
 };
 
-GroupCoordinator::GroupCoordinator(Config config, Prng prng) : impl_(std::make_unique<Impl>(config, prng)) {
+GroupCoordinator::GroupCoordinator(Config config, Prng prng)
+    : impl_(std::make_unique<Impl>(config, prng)) {
   set_partition_count(config.offsets_topic_num_partitions);
 }
+
 GroupCoordinator::~GroupCoordinator() = default;
 
 void GroupCoordinator::set_partition_count(std::int32_t partitions) {
   HW_ASSERT(partitions > 0, "a topic has partitions");
   impl_->partitions = partitions;
 }
-PartitionIndex GroupCoordinator::partition_of(std::string_view group) const { return impl_->partition_of(group); }
 
-// ---------------------------------------------------------------------------------------------------------- leadership
+PartitionIndex GroupCoordinator::partition_of(std::string_view group) const {
+  return impl_->partition_of(group);
+}
+
+// ----------------------------------------------------------------------------------------------------------
+// leadership
 
 void GroupCoordinator::begin_load(PartitionIndex partition) {
   if (impl_->shards.find(partition) == impl_->shards.end()) {
@@ -141,9 +156,10 @@ void GroupCoordinator::unload(PartitionIndex partition, Now now) {
   impl_->classic.unload(shard, now);
   impl_->runtime.timers.cancel_all(partition);
   auto& appends = impl_->runtime.outputs.appends;
-  appends.erase(std::remove_if(appends.begin(), appends.end(),
-                               [&](const Outputs::Append& append) { return append.partition == partition; }),
-                appends.end());
+  appends.erase(
+      std::remove_if(appends.begin(), appends.end(),
+                     [&](const Outputs::Append& append) { return append.partition == partition; }),
+      appends.end());
   impl_->shards.erase(found);
 }
 
@@ -151,12 +167,16 @@ bool GroupCoordinator::leads(PartitionIndex partition) const {
   const auto found = impl_->shards.find(partition);
   return found != impl_->shards.end() && !found->second->loading();
 }
-std::uint64_t GroupCoordinator::load_errors() const { return impl_->load_errors; }
 
-// ------------------------------------------------------------------------------------------------------------ requests
+std::uint64_t GroupCoordinator::load_errors() const {
+  return impl_->load_errors;
+}
 
-void GroupCoordinator::join(const wire::JoinGroupRequest& request, const RequestContext& context, Now now,
-                            Done<wire::JoinGroupResponse> done) {
+// ------------------------------------------------------------------------------------------------------------
+// requests
+
+void GroupCoordinator::join(const wire::JoinGroupRequest& request, const RequestContext& context,
+                            Now now, Done<wire::JoinGroupResponse> done) {
   Impl::Turn turn(*impl_);
   const Config& config = impl_->runtime.config;
   ErrorCode error = ErrorCode::none;
@@ -193,15 +213,16 @@ void GroupCoordinator::sync(const wire::SyncGroupRequest& request, const Request
   impl_->classic.sync(*shard, request, now, done);
 }
 
-void GroupCoordinator::heartbeat(const wire::HeartbeatRequest& request, const RequestContext&, Now now,
-                                 Done<wire::HeartbeatResponse> done) {
+void GroupCoordinator::heartbeat(const wire::HeartbeatRequest& request, const RequestContext&,
+                                 Now now, Done<wire::HeartbeatResponse> done) {
   Impl::Turn turn(*impl_);
   ErrorCode error = ErrorCode::invalid_group_id;
   Shard* shard = request.group_id.empty() ? nullptr : impl_->shard_of(request.group_id, error);
   if (shard == nullptr) {
     // While loading nobody can be judged; the member goes on.
     wire::HeartbeatResponse response;
-    response.error_code = error == ErrorCode::coordinator_load_in_progress ? ErrorCode::none : error;
+    response.error_code =
+        error == ErrorCode::coordinator_load_in_progress ? ErrorCode::none : error;
     impl_->runtime.answer(done, std::move(response));
     return;
   }
@@ -222,11 +243,13 @@ void GroupCoordinator::leave(const wire::LeaveGroupRequest& request, const Reque
   impl_->classic.leave(*shard, request, now, done);
 }
 
-void GroupCoordinator::commit_offsets(const wire::OffsetCommitRequest& request, const RequestContext& context, Now now,
+void GroupCoordinator::commit_offsets(const wire::OffsetCommitRequest& request,
+                                      const RequestContext& context, Now now,
                                       Done<wire::OffsetCommitResponse> done) {
   Impl::Turn turn(*impl_);
   ErrorCode error = ErrorCode::none;
-  Shard* shard = impl_->shard_of(request.group_id, error);  // the empty group id may commit, as it always could
+  Shard* shard = impl_->shard_of(request.group_id,
+                                 error);  // the empty group id may commit, as it always could
   if (shard == nullptr) {
     impl_->runtime.answer(done, OffsetProtocol::commit_error(request, error));
     return;
@@ -234,13 +257,15 @@ void GroupCoordinator::commit_offsets(const wire::OffsetCommitRequest& request, 
   impl_->offsets.commit(*shard, request, context, now, done);
 }
 
-void GroupCoordinator::fetch_offsets(const wire::OffsetFetchRequest& request, const RequestContext&, Now now,
-                                     Done<wire::OffsetFetchResponse> done) {
+void GroupCoordinator::fetch_offsets(const wire::OffsetFetchRequest& request, const RequestContext&,
+                                     Now now, Done<wire::OffsetFetchResponse> done) {
   Impl::Turn turn(*impl_);
+
   struct Gathered {
     wire::OffsetFetchResponse response;
     std::size_t waiting = 0;
   };
+
   auto gathered = std::make_shared<Gathered>();
   gathered->response.groups.resize(request.groups.size());
   gathered->waiting = request.groups.size() + 1;
@@ -269,8 +294,11 @@ void GroupCoordinator::fetch_offsets(const wire::OffsetFetchRequest& request, co
           if (failed != ErrorCode::none) {
             auto& answer = gathered->response.groups[i];
             answer.topics.clear();
-            // Old consumers know this error and look for the coordinator again; they do not know the others.
-            answer.error_code = failed == ErrorCode::coordinator_not_available ? ErrorCode::not_coordinator : failed;
+            // Old consumers know this error and look for the coordinator again; they do not know
+            // the others.
+            answer.error_code = failed == ErrorCode::coordinator_not_available
+                                    ? ErrorCode::not_coordinator
+                                    : failed;
           }
           arrived();
         },
@@ -279,8 +307,8 @@ void GroupCoordinator::fetch_offsets(const wire::OffsetFetchRequest& request, co
   arrived();
 }
 
-wire::DescribeGroupsResponse::DescribedGroup GroupCoordinator::Impl::describe(const std::string& id,
-                                                                              std::int16_t version) {
+wire::DescribeGroupsResponse::DescribedGroup GroupCoordinator::Impl::describe(
+    const std::string& id, std::int16_t version) {
   wire::DescribeGroupsResponse::DescribedGroup answer;
   answer.group_id = id;
   ErrorCode error = ErrorCode::none;
@@ -320,7 +348,8 @@ wire::DescribeGroupsResponse::DescribedGroup GroupCoordinator::Impl::describe(co
   return answer;
 }
 
-void GroupCoordinator::describe_groups(const wire::DescribeGroupsRequest& request, const RequestContext& context, Now,
+void GroupCoordinator::describe_groups(const wire::DescribeGroupsRequest& request,
+                                       const RequestContext& context, Now,
                                        Done<wire::DescribeGroupsResponse> done) {
   Impl::Turn turn(*impl_);
   wire::DescribeGroupsResponse response;
@@ -330,13 +359,14 @@ void GroupCoordinator::describe_groups(const wire::DescribeGroupsRequest& reques
   impl_->runtime.answer(done, std::move(response));
 }
 
-void GroupCoordinator::list_groups(const wire::ListGroupsRequest& request, const RequestContext&, Now,
-                                   Done<wire::ListGroupsResponse> done) {
+void GroupCoordinator::list_groups(const wire::ListGroupsRequest& request, const RequestContext&,
+                                   Now, Done<wire::ListGroupsResponse> done) {
   Impl::Turn turn(*impl_);
   const auto matches = [](const std::vector<std::string>& filter, std::string_view value) {
     const std::string wanted = folded(value);
-    return filter.empty() ||
-           std::any_of(filter.begin(), filter.end(), [&](const std::string& one) { return folded(one) == wanted; });
+    return filter.empty() || std::any_of(filter.begin(), filter.end(), [&](const std::string& one) {
+             return folded(one) == wanted;
+           });
   };
   wire::ListGroupsResponse response;
   for (const auto& [partition, shard] : impl_->shards) {
@@ -346,7 +376,8 @@ void GroupCoordinator::list_groups(const wire::ListGroupsRequest& request, const
       break;
     }
     for (const auto& [id, group] : shard->groups()) {
-      if (matches(request.states_filter, state_name(group->state())) && matches(request.types_filter, "classic")) {
+      if (matches(request.states_filter, state_name(group->state())) &&
+          matches(request.types_filter, "classic")) {
         wire::ListGroupsResponse::ListedGroup entry;
         entry.group_id = id;
         entry.protocol_type = group->protocol_type().value_or(std::string());
@@ -359,13 +390,16 @@ void GroupCoordinator::list_groups(const wire::ListGroupsRequest& request, const
   impl_->runtime.answer(done, std::move(response));
 }
 
-void GroupCoordinator::delete_groups(const wire::DeleteGroupsRequest& request, const RequestContext&, Now now,
+void GroupCoordinator::delete_groups(const wire::DeleteGroupsRequest& request,
+                                     const RequestContext&, Now now,
                                      Done<wire::DeleteGroupsResponse> done) {
   Impl::Turn turn(*impl_);
+
   struct Gathered {
     wire::DeleteGroupsResponse response;
     std::size_t waiting = 0;
   };
+
   auto gathered = std::make_shared<Gathered>();
   gathered->response.results.resize(request.groups_names.size());
   gathered->waiting = request.groups_names.size() + 1;
@@ -404,7 +438,8 @@ void GroupCoordinator::delete_groups(const wire::DeleteGroupsRequest& request, c
   arrived(gathered->response.results.size(), ErrorCode::none);
 }
 
-void GroupCoordinator::delete_offsets(const wire::OffsetDeleteRequest& request, const RequestContext&, Now now,
+void GroupCoordinator::delete_offsets(const wire::OffsetDeleteRequest& request,
+                                      const RequestContext&, Now now,
                                       Done<wire::OffsetDeleteResponse> done) {
   Impl::Turn turn(*impl_);
   ErrorCode error = ErrorCode::invalid_group_id;
@@ -427,12 +462,16 @@ void GroupCoordinator::topics_deleted(const std::vector<std::string>& topics, No
   }
 }
 
-// ------------------------------------------------------------------------------------------------ outputs, outcome, time
+// ------------------------------------------------------------------------------------------------
+// outputs, outcome, time
 
 bool GroupCoordinator::has_outputs() const {
   return !impl_->runtime.outputs.appends.empty() || !impl_->runtime.outputs.events.empty();
 }
-Outputs GroupCoordinator::take() { return std::exchange(impl_->runtime.outputs, Outputs()); }
+
+Outputs GroupCoordinator::take() {
+  return std::exchange(impl_->runtime.outputs, Outputs());
+}
 
 bool GroupCoordinator::pending(AppendId id) const {
   return std::any_of(impl_->shards.begin(), impl_->shards.end(),
@@ -465,7 +504,9 @@ void GroupCoordinator::tick(Now now) {
   }
 }
 
-Instant GroupCoordinator::next_deadline() const { return impl_->runtime.timers.next(); }
+Instant GroupCoordinator::next_deadline() const {
+  return impl_->runtime.timers.next();
+}
 
 std::string GroupCoordinator::dump_hard_state(PartitionIndex partition) const {
   const auto found = impl_->shards.find(partition);

@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// GroupCoordinator: classic groups and committed offsets of the __consumer_offsets partitions that one node leads.
+// GroupCoordinator: classic groups and committed offsets of the __consumer_offsets partitions that
+// one node leads.
 //
-// Follows the contract of Kafka's coordinators (KIP-848 runtime, without its threads): a request produces records and a
-// response; hard state changes only by replay of records; the response leaves when the records are committed; a failed
-// append rolls back. Membership of classic groups is soft: it lives in memory and a record of it is written when a
-// generation is complete. Timers are deadlines inside.
+// Follows the contract of Kafka's coordinators (KIP-848 runtime, without its threads): a request
+// produces records and a response; hard state changes only by replay of records; the response
+// leaves when the records are committed; a failed append rolls back. Membership of classic groups
+// is soft: it lives in memory and a record of it is written when a generation is complete. Timers
+// are deadlines inside.
 //
 // The caller's part:
-//   1. Call a request method. Its completion runs exactly once: inside the call, or inside a later one.
-//   2. take() what came out: write the appends in their order, each as one batch to __consumer_offsets-<partition>.
-//      Before each ask pending(): a failed append takes the later ones of its partition with it. When the batch is
-//      committed (high watermark above it), or cannot be written, call on_committed() once with the outcome.
-//      Emit the events.
+//   1. Call a request method. Its completion runs exactly once: inside the call, or inside a later
+//   one.
+//   2. take() what came out: write the appends in their order, each as one batch to
+//   __consumer_offsets-<partition>.
+//      Before each ask pending(): a failed append takes the later ones of its partition with it.
+//      When the batch is committed (high watermark above it), or cannot be written, call
+//      on_committed() once with the outcome. Emit the events.
 //   3. Call tick() at next_deadline(), and take() again.
 // One call may give several appends.
 //
 // Units: names end in them. Errors: inside the responses. Bounds: Config.
-// Thread rule: one thread. `now.instant` never decreases. Completions may call the coordinator again.
+// Thread rule: one thread. `now.instant` never decreases. Completions may call the coordinator
+// again.
 #pragma once
 
 #include <cstdint>
@@ -87,6 +92,7 @@ struct Outputs {
     PartitionIndex partition;
     std::vector<Record> records;  // never empty; timestamps: the append time
   };
+
   std::vector<Append> appends;
   std::vector<event::Any> events;
 };
@@ -101,17 +107,21 @@ class GroupCoordinator {
   GroupCoordinator(const GroupCoordinator&) = delete;
   GroupCoordinator& operator=(const GroupCoordinator&) = delete;
 
-  // __consumer_offsets has as many partitions as it was created with, whatever the config says later.
+  // __consumer_offsets has as many partitions as it was created with, whatever the config says
+  // later.
   void set_partition_count(std::int32_t partitions);
   [[nodiscard]] PartitionIndex partition_of(std::string_view group) const;
 
-  // --- leadership of partitions. Requests for groups of a partition answer NOT_COORDINATOR before begin_load() and
-  // after unload(), COORDINATOR_LOAD_IN_PROGRESS between begin_load() and end_load().
+  // --- leadership of partitions. Requests for groups of a partition answer NOT_COORDINATOR before
+  // begin_load() and after unload(), COORDINATOR_LOAD_IN_PROGRESS between begin_load() and
+  // end_load().
   void begin_load(PartitionIndex partition);
-  // Replays one record of the partition, in log order. Records of kinds that are not ours are skipped; one that cannot
-  // be decoded is skipped and counted in load_errors(). Control records and aborted batches are not handed over.
+  // Replays one record of the partition, in log order. Records of kinds that are not ours are
+  // skipped; one that cannot be decoded is skipped and counted in load_errors(). Control records
+  // and aborted batches are not handed over.
   void load_record(PartitionIndex partition, const Record& record, Now now);
-  void end_load(PartitionIndex partition, Now now);  // sessions start afresh; events tell what is there
+  void end_load(PartitionIndex partition,
+                Now now);  // sessions start afresh; events tell what is there
   // Waiting requests get NOT_COORDINATOR; open appends are forgotten.
   void unload(PartitionIndex partition, Now now);
   [[nodiscard]] bool leads(PartitionIndex partition) const;  // loaded and active
@@ -124,24 +134,27 @@ class GroupCoordinator {
             Done<wire::SyncGroupResponse> done);
   void heartbeat(const wire::HeartbeatRequest& request, const RequestContext& context, Now now,
                  Done<wire::HeartbeatResponse> done);
-  // Versions 0-2 name their one member in member_id; the caller turns that into `members` of one, and back.
+  // Versions 0-2 name their one member in member_id; the caller turns that into `members` of one,
+  // and back.
   void leave(const wire::LeaveGroupRequest& request, const RequestContext& context, Now now,
              Done<wire::LeaveGroupResponse> done);
-  // Topics carry names (and ids where known): the caller has resolved and checked them against the metadata image.
-  void commit_offsets(const wire::OffsetCommitRequest& request, const RequestContext& context, Now now,
-                      Done<wire::OffsetCommitResponse> done);
-  // `groups` of the request are served (the caller turns versions before 8 into one group); topics by name, none: every
-  // topic with a committed offset. With require_stable the answer waits for commits that are on their way.
-  void fetch_offsets(const wire::OffsetFetchRequest& request, const RequestContext& context, Now now,
-                     Done<wire::OffsetFetchResponse> done);
-  void describe_groups(const wire::DescribeGroupsRequest& request, const RequestContext& context, Now now,
-                       Done<wire::DescribeGroupsResponse> done);
+  // Topics carry names (and ids where known): the caller has resolved and checked them against the
+  // metadata image.
+  void commit_offsets(const wire::OffsetCommitRequest& request, const RequestContext& context,
+                      Now now, Done<wire::OffsetCommitResponse> done);
+  // `groups` of the request are served (the caller turns versions before 8 into one group); topics
+  // by name, none: every topic with a committed offset. With require_stable the answer waits for
+  // commits that are on their way.
+  void fetch_offsets(const wire::OffsetFetchRequest& request, const RequestContext& context,
+                     Now now, Done<wire::OffsetFetchResponse> done);
+  void describe_groups(const wire::DescribeGroupsRequest& request, const RequestContext& context,
+                       Now now, Done<wire::DescribeGroupsResponse> done);
   void list_groups(const wire::ListGroupsRequest& request, const RequestContext& context, Now now,
                    Done<wire::ListGroupsResponse> done);
-  void delete_groups(const wire::DeleteGroupsRequest& request, const RequestContext& context, Now now,
-                     Done<wire::DeleteGroupsResponse> done);
-  void delete_offsets(const wire::OffsetDeleteRequest& request, const RequestContext& context, Now now,
-                      Done<wire::OffsetDeleteResponse> done);
+  void delete_groups(const wire::DeleteGroupsRequest& request, const RequestContext& context,
+                     Now now, Done<wire::DeleteGroupsResponse> done);
+  void delete_offsets(const wire::OffsetDeleteRequest& request, const RequestContext& context,
+                      Now now, Done<wire::OffsetDeleteResponse> done);
   // Committed offsets of deleted topics go with them.
   void topics_deleted(const std::vector<std::string>& topics, Now now);
 
@@ -149,13 +162,15 @@ class GroupCoordinator {
   [[nodiscard]] bool has_outputs() const;
   [[nodiscard]] Outputs take();
   [[nodiscard]] bool pending(AppendId id) const;
-  // `error` none: committed. Otherwise the log's word (NOT_LEADER_OR_FOLLOWER, RECORD_LIST_TOO_LARGE, …); it is turned
-  // into what a coordinator answers, and this append and the later ones of its partition are rolled back.
+  // `error` none: committed. Otherwise the log's word (NOT_LEADER_OR_FOLLOWER,
+  // RECORD_LIST_TOO_LARGE, …); it is turned into what a coordinator answers, and this append and
+  // the later ones of its partition are rolled back.
   void on_committed(AppendId id, wire::ErrorCode error, Now now);
   void tick(Now now);
   [[nodiscard]] Instant next_deadline() const;  // kNever: none
 
-  // --- for tests and tools: everything that replay builds, in one printable form (equal text = equal state).
+  // --- for tests and tools: everything that replay builds, in one printable form (equal text =
+  // equal state).
   [[nodiscard]] std::string dump_hard_state(PartitionIndex partition) const;
 
  private:

@@ -4,10 +4,13 @@
 namespace hw::observe {
 
 ClusterView::ClusterView()
-    : topics(std::make_shared<const std::map<std::string, std::shared_ptr<const TopicView>, std::less<>>>()),
+    : topics(std::make_shared<
+             const std::map<std::string, std::shared_ptr<const TopicView>, std::less<>>>()),
       topic_names(std::make_shared<const std::map<Uuid, std::string>>()),
-      groups(std::make_shared<const std::map<std::string, std::shared_ptr<const GroupView>, std::less<>>>()),
-      connections(std::make_shared<const std::map<ConnectionId, std::shared_ptr<const ConnectionView>>>()),
+      groups(std::make_shared<
+             const std::map<std::string, std::shared_ptr<const GroupView>, std::less<>>>()),
+      connections(
+          std::make_shared<const std::map<ConnectionId, std::shared_ptr<const ConnectionView>>>()),
       recent(std::make_shared<const std::vector<RecentEvent>>()) {}
 
 const TopicView* ClusterView::find_topic(std::string_view name) const {

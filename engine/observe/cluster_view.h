@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// ClusterView: everything a window (or a recording) knows about the cluster at one moment. Immutable once published.
+// ClusterView: everything a window (or a recording) knows about the cluster at one moment.
+// Immutable once published.
 //
-// A tree of shared_ptr<const …> with structural sharing: the reducer copies only the path that changed, so a model finds
-// differences by comparing pointers. Levels (offsets, rates) are not in the tree: it holds pointers to counters, which
-// the reader samples when it paints.
-// Thread rule: readable from any thread; never changed after publication.
+// A tree of shared_ptr<const …> with structural sharing: the reducer copies only the path that
+// changed, so a model finds differences by comparing pointers. Levels (offsets, rates) are not in
+// the tree: it holds pointers to counters, which the reader samples when it paints. Thread rule:
+// readable from any thread; never changed after publication.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,7 @@ struct ReplicaView {
   BrokerId node;
   bool online = true;
   std::shared_ptr<const event::ReplicaCounters> counters;  // null until the replica is open
-  std::vector<Offset> segments;                            // base offsets, ascending; the last one is active
+  std::vector<Offset> segments;  // base offsets, ascending; the last one is active
 };
 
 struct PartitionView {
@@ -37,6 +38,7 @@ struct PartitionView {
   std::vector<BrokerId> isr;
   std::vector<ReplicaView> replicas;  // in assignment order
   WallTime changed_at;                // last leader or ISR change
+
   [[nodiscard]] const ReplicaView* replica(BrokerId node) const noexcept {
     for (const ReplicaView& r : replicas) {
       if (r.node == node) {
@@ -45,6 +47,7 @@ struct PartitionView {
     }
     return nullptr;
   }
+
   // The leader's counters, or null.
   [[nodiscard]] const event::ReplicaCounters* leader_counters() const noexcept {
     const ReplicaView* r = replica(leader);
@@ -90,6 +93,7 @@ struct GroupView {
     std::shared_ptr<const event::CommittedCounters> counters;
     WallTime at;
   };
+
   std::string id;
   std::string state;
   std::int32_t generation = 0;
@@ -115,15 +119,19 @@ struct ClusterView {
   BrokerId controller = kNoBroker;
   std::int32_t controller_epoch = 0;
   std::map<BrokerId, std::shared_ptr<const NodeView>> nodes;
-  std::shared_ptr<const std::map<std::string, std::shared_ptr<const TopicView>, std::less<>>> topics;  // never null
-  std::shared_ptr<const std::map<Uuid, std::string>> topic_names;                                      // never null
-  std::shared_ptr<const std::map<std::string, std::shared_ptr<const GroupView>, std::less<>>> groups;  // never null
-  std::shared_ptr<const std::map<ConnectionId, std::shared_ptr<const ConnectionView>>> connections;    // never null
-  // Rare events of the last while, at most kRecentMax: not batch.appended, records.fetched and metadata.committed, and of
-  // offset.committed only a group's first on each partition (later ones move the counter).
+  std::shared_ptr<const std::map<std::string, std::shared_ptr<const TopicView>, std::less<>>>
+      topics;                                                      // never null
+  std::shared_ptr<const std::map<Uuid, std::string>> topic_names;  // never null
+  std::shared_ptr<const std::map<std::string, std::shared_ptr<const GroupView>, std::less<>>>
+      groups;  // never null
+  std::shared_ptr<const std::map<ConnectionId, std::shared_ptr<const ConnectionView>>>
+      connections;  // never null
+  // Rare events of the last while, at most kRecentMax: not batch.appended, records.fetched and
+  // metadata.committed, and of offset.committed only a group's first on each partition (later ones
+  // move the counter).
   std::shared_ptr<const std::vector<RecentEvent>> recent;  // never null
-  // Batches appended since the previous publication: the newest kBatchesMax, batches_skipped counts the others. Fetches
-  // alike.
+  // Batches appended since the previous publication: the newest kBatchesMax, batches_skipped counts
+  // the others. Fetches alike.
   std::vector<event::Stamped> batches;
   std::vector<event::Stamped> fetches;
   std::uint64_t batches_skipped = 0;

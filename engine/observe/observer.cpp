@@ -24,7 +24,10 @@ WallTime wall_now() {
 
 struct Observer::Impl final : SleepFlag {
   Impl(Options given, std::function<void()> wake_reader)
-      : options(given), wake_callback(std::move(wake_reader)), newest(reducer.publish()), thread([this] { run(); }) {}
+      : options(given),
+        wake_callback(std::move(wake_reader)),
+        newest(reducer.publish()),
+        thread([this] { run(); }) {}
 
   ~Impl() override {
     {
@@ -58,7 +61,8 @@ struct Observer::Impl final : SleepFlag {
       const bool flushing = flush_wanted != flushes_done;  // only this thread writes flushes_done
       if (reducer.changed() && (due || flushing || last_round)) {
         publish();
-        next_publish = std::chrono::steady_clock::now() + std::chrono::milliseconds(options.publish_interval_ms);
+        next_publish = std::chrono::steady_clock::now() +
+                       std::chrono::milliseconds(options.publish_interval_ms);
       }
       lock.lock();
       if (flushing) {
@@ -69,7 +73,8 @@ struct Observer::Impl final : SleepFlag {
       if (last_round) {
         return;
       }
-      // ---- wait: for the time of the next view where there is something to show, otherwise for the next event
+      // ---- wait: for the time of the next view where there is something to show, otherwise for
+      // the next event
       const auto interrupted = [this] { return stopping || flushes_wanted != flushes_done; };
       if (reducer.changed()) {
         condition.wait_until(lock, next_publish, interrupted);
@@ -153,6 +158,7 @@ struct Observer::Impl final : SleepFlag {
 
 Observer::Observer(Options options, std::function<void()> wake)
     : impl_(std::make_unique<Impl>(options, std::move(wake))) {}
+
 Observer::~Observer() = default;
 
 event::EventSink& Observer::add_node(BrokerId node) {
@@ -162,7 +168,8 @@ event::EventSink& Observer::add_node(BrokerId node) {
       return sink;
     }
   }
-  return impl_->sinks.emplace_back(node, impl_->options.ring_capacity, static_cast<SleepFlag&>(*impl_), &wall_now);
+  return impl_->sinks.emplace_back(node, impl_->options.ring_capacity,
+                                   static_cast<SleepFlag&>(*impl_), &wall_now);
 }
 
 ViewPtr Observer::latest() {

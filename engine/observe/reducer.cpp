@@ -11,11 +11,15 @@ namespace {
 // Partition numbers come from our own controller; a bound all the same, because they size a list.
 constexpr std::int32_t kPartitionMax = 1'000'000;
 
-bool plausible(PartitionIndex index) { return index.value() >= 0 && index.value() < kPartitionMax; }
+bool plausible(PartitionIndex index) {
+  return index.value() >= 0 && index.value() < kPartitionMax;
+}
 
 auto find_committed(GroupView& group, const std::string& topic, PartitionIndex partition) {
-  return std::lower_bound(group.committed.begin(), group.committed.end(), std::pair(std::string_view(topic), partition),
-                          [](const GroupView::Committed& entry, const std::pair<std::string_view, PartitionIndex>& key) {
+  return std::lower_bound(group.committed.begin(), group.committed.end(),
+                          std::pair(std::string_view(topic), partition),
+                          [](const GroupView::Committed& entry,
+                             const std::pair<std::string_view, PartitionIndex>& key) {
                             return std::pair(std::string_view(entry.topic), entry.partition) < key;
                           });
 }
@@ -26,7 +30,8 @@ bool names(const GroupView::Committed& entry, const std::string& topic, Partitio
 
 }  // namespace
 
-Reducer::Reducer() : published_(std::make_shared<const ClusterView>()), recent_frozen_(published_->recent) {}
+Reducer::Reducer()
+    : published_(std::make_shared<const ClusterView>()), recent_frozen_(published_->recent) {}
 
 void Reducer::apply(const event::Stamped& stamped) {
   const bool recent = std::visit([&](const auto& e) { return on(e, stamped); }, stamped.event);
@@ -36,7 +41,8 @@ void Reducer::apply(const event::Stamped& stamped) {
 }
 
 void Reducer::remember(const event::Stamped& stamped) {
-  recent_.push_back({++recent_number_, stamped.node, stamped.at, std::make_shared<const event::Any>(stamped.event)});
+  recent_.push_back({++recent_number_, stamped.node, stamped.at,
+                     std::make_shared<const event::Any>(stamped.event)});
   if (recent_.size() > ClusterView::kRecentMax) {
     recent_.pop_front();
   }
@@ -88,7 +94,8 @@ ViewPtr Reducer::publish() {
   view->groups = group_index_.freeze();
 
   for (const ConnectionId id : edited_connections_) {
-    if (const auto found = connections_.find(id); found != connections_.end() && found->second.edited()) {
+    if (const auto found = connections_.find(id);
+        found != connections_.end() && found->second.edited()) {
       connection_index_.edit()[id] = found->second.freeze();
     }
   }
@@ -96,12 +103,15 @@ ViewPtr Reducer::publish() {
   view->connections = connection_index_.freeze();
 
   if (recent_changed_) {
-    recent_frozen_ = std::make_shared<const std::vector<RecentEvent>>(recent_.begin(), recent_.end());
+    recent_frozen_ =
+        std::make_shared<const std::vector<RecentEvent>>(recent_.begin(), recent_.end());
     recent_changed_ = false;
   }
   view->recent = recent_frozen_;
-  view->batches.assign(std::make_move_iterator(batches_.begin()), std::make_move_iterator(batches_.end()));
-  view->fetches.assign(std::make_move_iterator(fetches_.begin()), std::make_move_iterator(fetches_.end()));
+  view->batches.assign(std::make_move_iterator(batches_.begin()),
+                       std::make_move_iterator(batches_.end()));
+  view->fetches.assign(std::make_move_iterator(fetches_.begin()),
+                       std::make_move_iterator(fetches_.end()));
   batches_.clear();
   fetches_.clear();
   view->batches_skipped = std::exchange(batches_skipped_, 0);
@@ -111,7 +121,8 @@ ViewPtr Reducer::publish() {
   return published_;
 }
 
-// ------------------------------------------------------------------------------------------------------------ access
+// ------------------------------------------------------------------------------------------------------------
+// access
 
 Reducer::Topic& Reducer::topic(const Uuid& id) {
   const auto [found, fresh] = topics_.try_emplace(id);
@@ -203,7 +214,8 @@ void Reducer::node_gone(BrokerId gone, WallTime) {
   }
 }
 
-// -------------------------------------------------------------------------------------------------- nodes, connections
+// --------------------------------------------------------------------------------------------------
+// nodes, connections
 
 bool Reducer::on(const event::NodeStarted& e, const event::Stamped& s) {
   node_gone(e.node, s.at);
@@ -274,9 +286,12 @@ bool Reducer::on(const event::ConnectionClosed& e, const event::Stamped&) {
   return true;
 }
 
-bool Reducer::on(const event::RequestRefused&, const event::Stamped&) { return true; }
+bool Reducer::on(const event::RequestRefused&, const event::Stamped&) {
+  return true;
+}
 
-// ------------------------------------------------------------------------------------------------------------ metadata
+// ------------------------------------------------------------------------------------------------------------
+// metadata
 
 bool Reducer::on(const event::TopicCreated& e, const event::Stamped&) {
   // A topic of this name whose deletion was not told (another node's ring is behind) gives way.
@@ -338,7 +353,8 @@ bool Reducer::on(const event::PartitionChanged& e, const event::Stamped& s) {
     }
   }
   for (const ReplicaView& known : view.replicas) {
-    const bool assigned = std::find(e.replicas.begin(), e.replicas.end(), known.node) != e.replicas.end();
+    const bool assigned =
+        std::find(e.replicas.begin(), e.replicas.end(), known.node) != e.replicas.end();
     if (!assigned && known.counters) {
       replicas.push_back(known);
     }
@@ -354,9 +370,12 @@ bool Reducer::on(const event::ControllerElected& e, const event::Stamped&) {
   return true;
 }
 
-bool Reducer::on(const event::MetadataCommitted&, const event::Stamped&) { return false; }
+bool Reducer::on(const event::MetadataCommitted&, const event::Stamped&) {
+  return false;
+}
 
-// ---------------------------------------------------------------------------------------------------------------- logs
+// ----------------------------------------------------------------------------------------------------------------
+// logs
 
 bool Reducer::on(const event::ReplicaOpened& e, const event::Stamped&) {
   if (!plausible(e.partition)) {
@@ -370,7 +389,8 @@ bool Reducer::on(const event::ReplicaOpened& e, const event::Stamped&) {
 
 bool Reducer::on(const event::ReplicaClosed& e, const event::Stamped&) {
   const auto owner = topics_.find(e.topic_id);
-  if (owner == topics_.end() || owner->second.partitions.find(e.partition.value()) == owner->second.partitions.end()) {
+  if (owner == topics_.end() ||
+      owner->second.partitions.find(e.partition.value()) == owner->second.partitions.end()) {
     return true;  // the topic went first
   }
   ReplicaView& view = replica(e.topic_id, e.partition, e.node);
@@ -406,7 +426,8 @@ bool Reducer::on(const event::LogRecovered& e, const event::Stamped&) {
     return false;
   }
   std::vector<Offset>& segments = replica(e.topic_id, e.partition, e.node).segments;
-  segments.erase(std::upper_bound(segments.begin(), segments.end(), e.truncated_to), segments.end());
+  segments.erase(std::upper_bound(segments.begin(), segments.end(), e.truncated_to),
+                 segments.end());
   return true;
 }
 
@@ -429,10 +450,16 @@ bool Reducer::on(const event::RecordsFetched&, const event::Stamped& s) {
   return false;
 }
 
-bool Reducer::on(const event::ProducerFenced&, const event::Stamped&) { return true; }
-bool Reducer::on(const event::DuplicateSuppressed&, const event::Stamped&) { return true; }
+bool Reducer::on(const event::ProducerFenced&, const event::Stamped&) {
+  return true;
+}
 
-// -------------------------------------------------------------------------------------------------------------- groups
+bool Reducer::on(const event::DuplicateSuppressed&, const event::Stamped&) {
+  return true;
+}
+
+// --------------------------------------------------------------------------------------------------------------
+// groups
 
 bool Reducer::on(const event::GroupStateChanged& e, const event::Stamped& s) {
   GroupView& view = group(e.group);

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reducer: events in, immutable views out. The same code serves a live cluster, a simulation and a recording.
+// Reducer: events in, immutable views out. The same code serves a live cluster, a simulation and a
+// recording.
 //
-//   apply(event) … apply(event)  publish() → view n      what changed since view n-1 is copied once, whatever the number
-//                                                        of events; everything else is shared with view n-1
+//   apply(event) … apply(event)  publish() → view n      what changed since view n-1 is copied
+//   once, whatever the number
+//                                                        of events; everything else is shared with
+//                                                        view n-1
 //
-// Events of several nodes may arrive in any order between nodes (each node's own are in order), so a replica may be
-// told of before its topic: what is known is kept under the topic's id and shows when the topic has a name.
-// Cost of publish(): the paths that changed (a partition, its topic's list, the index of topics), the list of recent
-// events where there is a new one. Bounds: the cluster's own size; recent events, batches and fetches as in ClusterView.
-// Thread rule: one thread; views may be read by any.
+// Events of several nodes may arrive in any order between nodes (each node's own are in order), so
+// a replica may be told of before its topic: what is known is kept under the topic's id and shows
+// when the topic has a name. Cost of publish(): the paths that changed (a partition, its topic's
+// list, the index of topics), the list of recent events where there is a new one. Bounds: the
+// cluster's own size; recent events, batches and fetches as in ClusterView. Thread rule: one
+// thread; views may be read by any.
 #pragma once
 
 #include <cstdint>
@@ -28,15 +32,20 @@ template <class T>
 class CopyOnEdit {
  public:
   CopyOnEdit() : frozen_(std::make_shared<const T>()) {}
+
   explicit CopyOnEdit(T value) : editing_(std::make_shared<T>(std::move(value))) {}
+
   [[nodiscard]] const T& get() const noexcept { return editing_ ? *editing_ : *frozen_; }
+
   T& edit() {
     if (!editing_) {
       editing_ = std::make_shared<T>(*frozen_);
     }
     return *editing_;
   }
+
   [[nodiscard]] bool edited() const noexcept { return editing_ != nullptr; }
+
   std::shared_ptr<const T> freeze() {
     if (editing_) {
       frozen_ = std::move(editing_);
@@ -55,8 +64,10 @@ class Reducer {
   Reducer();
 
   void apply(const event::Stamped& stamped);
+
   // True when publish() would give a new view.
   [[nodiscard]] bool changed() const noexcept { return changed_; }
+
   // The newest view; the previous one again where nothing has changed. Never null.
   ViewPtr publish();
 
@@ -67,6 +78,7 @@ class Reducer {
     std::vector<std::int32_t> edited;  // partitions to be put into the topic's list
     bool named = false;                // TopicCreated has come
   };
+
   using TopicIndex = std::map<std::string, std::shared_ptr<const TopicView>, std::less<>>;
   using GroupIndex = std::map<std::string, std::shared_ptr<const GroupView>, std::less<>>;
   using ConnectionIndex = std::map<ConnectionId, std::shared_ptr<const ConnectionView>>;

@@ -5,7 +5,8 @@
 
 namespace hw::observe {
 
-RingSink::RingSink(BrokerId node, std::size_t ring_capacity, SleepFlag& flag, Clock clock, std::size_t overflow_max)
+RingSink::RingSink(BrokerId node, std::size_t ring_capacity, SleepFlag& flag, Clock clock,
+                   std::size_t overflow_max)
     : node_(node), flag_(flag), clock_(clock), overflow_max_(overflow_max), ring_(ring_capacity) {}
 
 void RingSink::emit(event::Any event) {
@@ -23,7 +24,8 @@ void RingSink::emit(event::Any event) {
 
 void RingSink::emit_overflow(event::Stamped stamped) {
   const std::lock_guard lock(mutex_);
-  // The observer may have taken the overflow between the look and the lock; then the ring is the way again.
+  // The observer may have taken the overflow between the look and the lock; then the ring is the
+  // way again.
   if (!overflowing_.load(std::memory_order_relaxed) && ring_.has_room()) {
     ring_.push(std::move(stamped));
     return;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // RingSink: a node's end of the ring to the observer.
 //
-// emit() stamps an event (sequence of the node, wall time) and pushes it. When the ring is full, low-priority events are
-// dropped and counted; the others go to an overflow list behind a mutex, so that a leader election is never lost
-// silently. The overflow has a bound too, far above what a stalled reader can miss; beyond it losses are counted the
-// same way. The reader gets the ring first, then the overflow, then one EventsLost: in order, whatever happened.
+// emit() stamps an event (sequence of the node, wall time) and pushes it. When the ring is full,
+// low-priority events are dropped and counted; the others go to an overflow list behind a mutex, so
+// that a leader election is never lost silently. The overflow has a bound too, far above what a
+// stalled reader can miss; beyond it losses are counted the same way. The reader gets the ring
+// first, then the overflow, then one EventsLost: in order, whatever happened.
 //
-// Waking: the reader announces that it sleeps; only then emit() calls `wake`. Otherwise an event costs one
-// uncontended atomic add beyond the push.
+// Waking: the reader announces that it sleeps; only then emit() calls `wake`. Otherwise an event
+// costs one uncontended atomic add beyond the push.
 //
 // Thread rule: emit() on the node's thread, drain() and may_sleep() on the observer's.
 #pragma once
@@ -28,10 +29,14 @@ namespace hw::observe {
 class SleepFlag {
  public:
   virtual ~SleepFlag() = default;
+
   // True for exactly one caller after each announcement: that one wakes the reader.
   [[nodiscard]] bool claim() noexcept { return asleep_.load() && asleep_.exchange(false); }
+
   void announce() noexcept { asleep_.store(true); }
+
   void awake() noexcept { asleep_.store(false); }
+
   virtual void wake() = 0;
 
  private:
@@ -50,8 +55,10 @@ class RingSink final : public event::EventSink {
 
   // Appends everything there is to `into`, in order.
   void drain(std::vector<event::Stamped>& into);
+
   // After the announcement: false where something came since the last drain() began.
   [[nodiscard]] bool drained() const noexcept { return emitted_.load() == drained_; }
+
   [[nodiscard]] BrokerId node() const noexcept { return node_; }
 
  private:
@@ -62,10 +69,11 @@ class RingSink final : public event::EventSink {
   const Clock clock_;
   const std::size_t overflow_max_;
   SpscRing<event::Stamped> ring_;
-  std::uint64_t sequence_ = 0;              // node's thread
-  std::uint64_t drained_ = 0;               // observer's thread: emitted_ as it was when the last drain began
-  std::atomic<std::uint64_t> emitted_{0};   // sequentially consistent: pairs with SleepFlag
-  std::atomic<bool> overflowing_{false};    // true: the ring gets nothing more until the overflow is taken
+  std::uint64_t sequence_ = 0;  // node's thread
+  std::uint64_t drained_ = 0;   // observer's thread: emitted_ as it was when the last drain began
+  std::atomic<std::uint64_t> emitted_{0};  // sequentially consistent: pairs with SleepFlag
+  std::atomic<bool> overflowing_{
+      false};  // true: the ring gets nothing more until the overflow is taken
 
   std::mutex mutex_;  // only where the ring is or was full
   std::deque<event::Stamped> overflow_;

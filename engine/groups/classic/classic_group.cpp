@@ -13,11 +13,16 @@ namespace hw::groups {
 
 const char* state_name(ClassicState state) noexcept {
   switch (state) {
-    case ClassicState::empty: return "Empty";
-    case ClassicState::preparing_rebalance: return "PreparingRebalance";
-    case ClassicState::completing_rebalance: return "CompletingRebalance";
-    case ClassicState::stable: return "Stable";
-    case ClassicState::dead: return "Dead";
+    case ClassicState::empty:
+      return "Empty";
+    case ClassicState::preparing_rebalance:
+      return "PreparingRebalance";
+    case ClassicState::completing_rebalance:
+      return "CompletingRebalance";
+    case ClassicState::stable:
+      return "Stable";
+    case ClassicState::dead:
+      return "Dead";
   }
   return "";
 }
@@ -34,7 +39,8 @@ const Protocol* ClassicMember::find_protocol(std::string_view name) const {
 ClassicGroup::ClassicGroup(std::string id, std::uint64_t serial, WallTime now)
     : id_(std::move(id)), serial_(serial), state_timestamp_ms_(now.ms) {}
 
-ClassicGroup::ClassicGroup(std::string id, std::uint64_t serial, const wire::GroupMetadataValue& value)
+ClassicGroup::ClassicGroup(std::string id, std::uint64_t serial,
+                           const wire::GroupMetadataValue& value)
     : id_(std::move(id)), serial_(serial) {
   generation_ = value.generation;
   if (!value.protocol_type.empty()) {
@@ -47,7 +53,8 @@ ClassicGroup::ClassicGroup(std::string id, std::uint64_t serial, const wire::Gro
   }
   state_ = value.members.empty() ? ClassicState::empty : ClassicState::stable;
   for (const auto& stored : value.members) {
-    if (has(stored.member_id) || (stored.group_instance_id && static_member(*stored.group_instance_id))) {
+    if (has(stored.member_id) ||
+        (stored.group_instance_id && static_member(*stored.group_instance_id))) {
       continue;  // a record that names somebody twice: the first one counts
     }
     ClassicMember member;
@@ -56,9 +63,11 @@ ClassicGroup::ClassicGroup(std::string id, std::uint64_t serial, const wire::Gro
     member.client_id = stored.client_id;
     member.client_host = stored.client_host;
     member.session_timeout_ms = stored.session_timeout;
-    member.rebalance_timeout_ms = stored.rebalance_timeout == -1 ? stored.session_timeout : stored.rebalance_timeout;
+    member.rebalance_timeout_ms =
+        stored.rebalance_timeout == -1 ? stored.session_timeout : stored.rebalance_timeout;
     member.protocol_type = value.protocol_type;
-    member.protocols.push_back({value.protocol.value_or(std::string()), Bytes::copy_of(stored.subscription.span())});
+    member.protocols.push_back(
+        {value.protocol.value_or(std::string()), Bytes::copy_of(stored.subscription.span())});
     member.assignment = Bytes::copy_of(stored.assignment.span());
     add(std::move(member), {});
   }
@@ -79,14 +88,17 @@ bool ClassicGroup::can_rebalance() const noexcept {
   switch (state_) {
     case ClassicState::empty:
     case ClassicState::completing_rebalance:
-    case ClassicState::stable: return true;
+    case ClassicState::stable:
+      return true;
     case ClassicState::preparing_rebalance:
-    case ClassicState::dead: return false;
+    case ClassicState::dead:
+      return false;
   }
   return false;
 }
 
-bool ClassicGroup::supports(std::string_view protocol_type, const std::vector<Protocol>& protocols) const {
+bool ClassicGroup::supports(std::string_view protocol_type,
+                            const std::vector<Protocol>& protocols) const {
   if (state_ == ClassicState::empty) {
     return !protocol_type.empty() && !protocols.empty();
   }
@@ -95,11 +107,13 @@ bool ClassicGroup::supports(std::string_view protocol_type, const std::vector<Pr
   }
   return std::any_of(protocols.begin(), protocols.end(), [&](const Protocol& protocol) {
     const auto found = supported_.find(protocol.name);
-    return (found == supported_.end() ? 0 : found->second) == static_cast<std::int32_t>(members_.size());
+    return (found == supported_.end() ? 0 : found->second) ==
+           static_cast<std::int32_t>(members_.size());
   });
 }
 
-wire::ErrorCode ClassicGroup::validate_member(std::string_view member, const std::optional<std::string>& instance) const {
+wire::ErrorCode ClassicGroup::validate_member(std::string_view member,
+                                              const std::optional<std::string>& instance) const {
   if (instance) {
     const auto known = instances_.find(*instance);
     if (known == instances_.end()) {
@@ -112,7 +126,8 @@ wire::ErrorCode ClassicGroup::validate_member(std::string_view member, const std
   return has(member) ? wire::ErrorCode::none : wire::ErrorCode::unknown_member_id;
 }
 
-wire::ErrorCode ClassicGroup::validate_commit(std::string_view member, const std::optional<std::string>& instance,
+wire::ErrorCode ClassicGroup::validate_commit(std::string_view member,
+                                              const std::optional<std::string>& instance,
                                               std::int32_t generation) const {
   if (state_ == ClassicState::dead) {
     return wire::ErrorCode::coordinator_not_available;
@@ -131,7 +146,8 @@ wire::ErrorCode ClassicGroup::validate_commit(std::string_view member, const std
   } else {
     return wire::ErrorCode::unknown_member_id;  // nobody in particular, while the group has members
   }
-  return state_ == ClassicState::completing_rebalance ? wire::ErrorCode::rebalance_in_progress : wire::ErrorCode::none;
+  return state_ == ClassicState::completing_rebalance ? wire::ErrorCode::rebalance_in_progress
+                                                      : wire::ErrorCode::none;
 }
 
 std::int32_t ClassicGroup::rebalance_timeout_ms() const noexcept {
@@ -148,15 +164,16 @@ std::string ClassicGroup::select_protocol() const {
   for (const auto& [id, member] : members_) {
     for (const Protocol& protocol : member.protocols) {
       const auto found = supported_.find(protocol.name);
-      if (found != supported_.end() && found->second == static_cast<std::int32_t>(members_.size())) {
+      if (found != supported_.end() &&
+          found->second == static_cast<std::int32_t>(members_.size())) {
         ++votes[protocol.name];
         break;
       }
     }
   }
   HW_ASSERT(!votes.empty(), "G4: a member is let in only with a protocol that all support");
-  const auto most = std::max_element(votes.begin(), votes.end(),
-                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto most = std::max_element(
+      votes.begin(), votes.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   return std::string(most->first);
 }
 
@@ -167,11 +184,16 @@ bool ClassicGroup::subscribed_to(std::string_view topic) const {
 void ClassicGroup::transition(ClassicState to, WallTime now) {
   const bool allowed = [&] {
     switch (to) {
-      case ClassicState::empty: return state_ == ClassicState::preparing_rebalance;
-      case ClassicState::preparing_rebalance: return can_rebalance();
-      case ClassicState::completing_rebalance: return state_ == ClassicState::preparing_rebalance;
-      case ClassicState::stable: return state_ == ClassicState::completing_rebalance;
-      case ClassicState::dead: return true;
+      case ClassicState::empty:
+        return state_ == ClassicState::preparing_rebalance;
+      case ClassicState::preparing_rebalance:
+        return can_rebalance();
+      case ClassicState::completing_rebalance:
+        return state_ == ClassicState::preparing_rebalance;
+      case ClassicState::stable:
+        return state_ == ClassicState::completing_rebalance;
+      case ClassicState::dead:
+        return true;
     }
     return false;
   }();
@@ -220,9 +242,9 @@ void ClassicGroup::remove(std::string_view member) {
     members_.erase(found);
   }
   if (is_leader(id)) {
-    const auto eldest = std::min_element(members_.begin(), members_.end(), [](const auto& a, const auto& b) {
-      return a.second.joined < b.second.joined;
-    });
+    const auto eldest = std::min_element(
+        members_.begin(), members_.end(),
+        [](const auto& a, const auto& b) { return a.second.joined < b.second.joined; });
     leader_ = eldest == members_.end() ? std::nullopt : std::optional<std::string>(eldest->first);
   }
   if (const auto pending = pending_.find(id); pending != pending_.end()) {
@@ -233,8 +255,9 @@ void ClassicGroup::remove(std::string_view member) {
   }
 }
 
-void ClassicGroup::update(ClassicMember& member, std::vector<Protocol> protocols, std::int32_t rebalance_timeout_ms,
-                          std::int32_t session_timeout_ms, Done<wire::JoinGroupResponse> waiting) {
+void ClassicGroup::update(ClassicMember& member, std::vector<Protocol> protocols,
+                          std::int32_t rebalance_timeout_ms, std::int32_t session_timeout_ms,
+                          Done<wire::JoinGroupResponse> waiting) {
   count_protocols(member, -1);
   member.protocols = std::move(protocols);
   count_protocols(member, 1);
@@ -265,7 +288,8 @@ ClassicMember& ClassicGroup::rename_static(std::string_view instance, const std:
                                            const std::string& new_id) {
   auto node = members_.extract(old_id);
   HW_ASSERT(!node.empty(), "a static member that is replaced exists");
-  HW_ASSERT(!node.mapped().awaiting_join && !node.mapped().awaiting_sync, "answers are given before a member goes");
+  HW_ASSERT(!node.mapped().awaiting_join && !node.mapped().awaiting_sync,
+            "answers are given before a member goes");
   node.key() = new_id;
   node.mapped().id = new_id;
   ClassicMember& member = members_.insert(std::move(node)).position->second;
@@ -314,7 +338,8 @@ void ClassicGroup::next_generation(WallTime now) {
   pending_sync_.clear();
 }
 
-wire::GroupMetadataValue ClassicGroup::to_record(const std::map<std::string, Bytes, std::less<>>* assignments) const {
+wire::GroupMetadataValue ClassicGroup::to_record(
+    const std::map<std::string, Bytes, std::less<>>* assignments) const {
   wire::GroupMetadataValue value;
   value.protocol_type = protocol_type_.value_or(std::string());
   value.generation = generation_;
@@ -329,7 +354,8 @@ wire::GroupMetadataValue ClassicGroup::to_record(const std::map<std::string, Byt
     stored.client_host = member.client_host;
     stored.rebalance_timeout = member.rebalance_timeout_ms;
     stored.session_timeout = member.session_timeout_ms;
-    if (const Protocol* protocol = member.find_protocol(protocol_name_.value_or(std::string())); protocol != nullptr) {
+    if (const Protocol* protocol = member.find_protocol(protocol_name_.value_or(std::string()));
+        protocol != nullptr) {
       stored.subscription = protocol->metadata;
     }
     if (assignments == nullptr) {

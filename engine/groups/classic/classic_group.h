@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// ClassicGroup: members, state and generation of one group of the classic protocol. Data and the rules that need nothing
-// else; who may change it when is in classic_protocol.h.
+// ClassicGroup: members, state and generation of one group of the classic protocol. Data and the
+// rules that need nothing else; who may change it when is in classic_protocol.h.
 //
 //            a member joins                  all have joined, or the time is up
 //   Empty ─────────────────▶ PreparingRebalance ───────────────────────────▶ CompletingRebalance
 //     ▲                        ▲      │   ▲                                         │
 //     └── nobody is left ──────┼──────┘   └── somebody joins, leaves or is late ────┤
-//                              │                                                    │ leader's assignment is
-//                              └────── somebody joins, leaves or fails ── Stable ◀──┘ committed
+//                              │                                                    │ leader's
+//                              assignment is └────── somebody joins, leaves or fails ── Stable ◀──┘
+//                              committed
 //   Dead: the coordinator gave the group up (unload, deletion).
 //
 // Invariants (asserted under these numbers):
@@ -15,7 +16,8 @@
 //   G2 a member id is a member, pending, or neither; never both.
 //   G3 instances_ maps exactly the static members.
 //   G4 in CompletingRebalance and Stable every member supports the chosen protocol.
-// Thread rule: one thread. Source: KIP-62, KIP-134 (initial delay), KIP-345 (static), KIP-394 (member id required).
+// Thread rule: one thread. Source: KIP-62, KIP-134 (initial delay), KIP-345 (static), KIP-394
+// (member id required).
 #pragma once
 
 #include <cstdint>
@@ -34,7 +36,13 @@
 
 namespace hw::groups {
 
-enum class ClassicState : std::uint8_t { empty, preparing_rebalance, completing_rebalance, stable, dead };
+enum class ClassicState : std::uint8_t {
+  empty,
+  preparing_rebalance,
+  completing_rebalance,
+  stable,
+  dead
+};
 [[nodiscard]] const char* state_name(ClassicState state) noexcept;  // Kafka's
 
 struct Protocol {
@@ -54,15 +62,20 @@ struct ClassicMember {
   std::vector<Protocol> protocols;  // in order of preference
   Bytes assignment;
   ConnectionId connection;
-  std::uint64_t joined = 0;  // counts up: the order of joining
-  bool is_new = false;       // has not seen a generation yet
+  std::uint64_t joined = 0;                     // counts up: the order of joining
+  bool is_new = false;                          // has not seen a generation yet
   Done<wire::JoinGroupResponse> awaiting_join;  // empty: does not wait
   Done<wire::SyncGroupResponse> awaiting_sync;
 
   [[nodiscard]] bool is_static() const noexcept { return instance_id.has_value(); }
+
   [[nodiscard]] const Protocol* find_protocol(std::string_view name) const;
-  // A member that waits for an answer is alive, unless it is new: then it may have given up long ago.
-  [[nodiscard]] bool heartbeat_satisfied() const noexcept { return !is_new && (awaiting_join || awaiting_sync); }
+
+  // A member that waits for an answer is alive, unless it is new: then it may have given up long
+  // ago.
+  [[nodiscard]] bool heartbeat_satisfied() const noexcept {
+    return !is_new && (awaiting_join || awaiting_sync);
+  }
 };
 
 class ClassicGroup {
@@ -75,62 +88,114 @@ class ClassicGroup {
   ClassicGroup(std::string id, std::uint64_t serial, const wire::GroupMetadataValue& value);
 
   [[nodiscard]] const std::string& id() const noexcept { return id_; }
+
   [[nodiscard]] std::uint64_t serial() const noexcept { return serial_; }
+
   [[nodiscard]] ClassicState state() const noexcept { return state_; }
+
   [[nodiscard]] ClassicState previous_state() const noexcept { return previous_state_; }
+
   [[nodiscard]] bool in(ClassicState state) const noexcept { return state_ == state; }
+
   [[nodiscard]] std::int32_t generation() const noexcept { return generation_; }
-  [[nodiscard]] const std::optional<std::string>& protocol_type() const noexcept { return protocol_type_; }
-  [[nodiscard]] const std::optional<std::string>& protocol_name() const noexcept { return protocol_name_; }
+
+  [[nodiscard]] const std::optional<std::string>& protocol_type() const noexcept {
+    return protocol_type_;
+  }
+
+  [[nodiscard]] const std::optional<std::string>& protocol_name() const noexcept {
+    return protocol_name_;
+  }
+
   [[nodiscard]] const std::optional<std::string>& leader() const noexcept { return leader_; }
-  [[nodiscard]] bool is_leader(std::string_view member) const noexcept { return leader_ && *leader_ == member; }
-  [[nodiscard]] std::optional<std::int64_t> state_timestamp_ms() const noexcept { return state_timestamp_ms_; }
+
+  [[nodiscard]] bool is_leader(std::string_view member) const noexcept {
+    return leader_ && *leader_ == member;
+  }
+
+  [[nodiscard]] std::optional<std::int64_t> state_timestamp_ms() const noexcept {
+    return state_timestamp_ms_;
+  }
+
   [[nodiscard]] const Members& members() const noexcept { return members_; }
+
   [[nodiscard]] Members& members() noexcept { return members_; }
+
   [[nodiscard]] ClassicMember* find(std::string_view member);
-  [[nodiscard]] bool has(std::string_view member) const { return members_.find(member) != members_.end(); }
+
+  [[nodiscard]] bool has(std::string_view member) const {
+    return members_.find(member) != members_.end();
+  }
+
   [[nodiscard]] std::optional<std::string> static_member(std::string_view instance) const;
+
   [[nodiscard]] std::size_t size() const noexcept { return members_.size(); }
-  [[nodiscard]] bool uses_consumer_protocol() const noexcept { return protocol_type_ && *protocol_type_ == "consumer"; }
+
+  [[nodiscard]] bool uses_consumer_protocol() const noexcept {
+    return protocol_type_ && *protocol_type_ == "consumer";
+  }
 
   // --- rules
   [[nodiscard]] bool can_rebalance() const noexcept;
-  [[nodiscard]] bool supports(std::string_view protocol_type, const std::vector<Protocol>& protocols) const;
+  [[nodiscard]] bool supports(std::string_view protocol_type,
+                              const std::vector<Protocol>& protocols) const;
   // none, unknown_member_id or fenced_instance_id.
-  [[nodiscard]] wire::ErrorCode validate_member(std::string_view member, const std::optional<std::string>& instance) const;
+  [[nodiscard]] wire::ErrorCode validate_member(std::string_view member,
+                                                const std::optional<std::string>& instance) const;
   // Whether a member may commit (behaviours 163): none or the error.
-  [[nodiscard]] wire::ErrorCode validate_commit(std::string_view member, const std::optional<std::string>& instance,
+  [[nodiscard]] wire::ErrorCode validate_commit(std::string_view member,
+                                                const std::optional<std::string>& instance,
                                                 std::int32_t generation) const;
-  [[nodiscard]] bool all_joined() const noexcept { return members_.size() == awaiting_join_ && pending_.empty(); }
+
+  [[nodiscard]] bool all_joined() const noexcept {
+    return members_.size() == awaiting_join_ && pending_.empty();
+  }
+
   [[nodiscard]] std::size_t awaiting_join() const noexcept { return awaiting_join_; }
+
   [[nodiscard]] std::int32_t rebalance_timeout_ms() const noexcept;  // the longest of the members'
-  // The protocol that every member supports and most prefer; ties go to the smaller name. REQUIRES: members.
+  // The protocol that every member supports and most prefer; ties go to the smaller name. REQUIRES:
+  // members.
   [[nodiscard]] std::string select_protocol() const;
   // Whether the group reads the topic, as far as the coordinator can know (behaviours 166, 167).
   [[nodiscard]] bool subscribed_to(std::string_view topic) const;
+
   [[nodiscard]] bool knows_subscription() const noexcept { return subscribed_.has_value(); }
 
   // --- changes
   void transition(ClassicState to, WallTime now);  // REQUIRES: an arrow of the picture
   void add(ClassicMember member, Done<wire::JoinGroupResponse> waiting);
   void remove(std::string_view member);
-  void update(ClassicMember& member, std::vector<Protocol> protocols, std::int32_t rebalance_timeout_ms,
-              std::int32_t session_timeout_ms, Done<wire::JoinGroupResponse> waiting);
+  void update(ClassicMember& member, std::vector<Protocol> protocols,
+              std::int32_t rebalance_timeout_ms, std::int32_t session_timeout_ms,
+              Done<wire::JoinGroupResponse> waiting);
   // Takes the answer that the member waits for; empty where it does not wait.
   [[nodiscard]] Done<wire::JoinGroupResponse> take_join(ClassicMember& member);
   [[nodiscard]] static Done<wire::SyncGroupResponse> take_sync(ClassicMember& member);
   // The same member under a new id. REQUIRES: `old_id` is a member and waits for nothing.
-  ClassicMember& rename_static(std::string_view instance, const std::string& old_id, const std::string& new_id);
+  ClassicMember& rename_static(std::string_view instance, const std::string& old_id,
+                               const std::string& new_id);
   // Sees to it that the leader is one of those who have joined. False: nobody has.
   bool elect_joined_leader();
   void next_generation(WallTime now);  // to CompletingRebalance, or Empty where nobody is left
 
   // Members that got an id and have not come back with it.
-  [[nodiscard]] bool is_pending(std::string_view member) const { return pending_.find(member) != pending_.end(); }
+  [[nodiscard]] bool is_pending(std::string_view member) const {
+    return pending_.find(member) != pending_.end();
+  }
+
   void add_pending(std::string member) { pending_.insert(std::move(member)); }
+
   [[nodiscard]] std::size_t pending_size() const noexcept { return pending_.size(); }
+
   // Members that have joined this generation and not yet sent SyncGroup.
-  [[nodiscard]] std::set<std::string, std::less<>>& pending_sync() noexcept { return pending_sync_; }
+  [[nodiscard]] std::set<std::string, std::less<>>& pending_sync() noexcept {
+    return pending_sync_;
+  }
+
+  // The generation whose assignment is being written: a leader that sends it again waits for the
+  // first one.
+  std::optional<std::int32_t> storing_generation;
   bool new_member_added = false;  // since the initial delay began
 
   // The record of this generation; assignments by member where given, otherwise the members' own.
@@ -154,7 +219,8 @@ class ClassicGroup {
   std::map<std::string, std::string, std::less<>> instances_;  // static members: instance → member
   std::set<std::string, std::less<>> pending_;
   std::set<std::string, std::less<>> pending_sync_;
-  std::map<std::string, std::int32_t, std::less<>> supported_;  // protocol → how many members support it
+  std::map<std::string, std::int32_t, std::less<>>
+      supported_;  // protocol → how many members support it
   std::size_t awaiting_join_ = 0;
   std::uint64_t joined_ = 0;
   // Topics of all members (consumer protocol, parsed); nullopt: not known.
@@ -162,6 +228,7 @@ class ClassicGroup {
 };
 
 // What a member of the consumer protocol was assigned; empty where the bytes are not that.
-[[nodiscard]] std::vector<std::pair<std::string, PartitionIndex>> decode_assignment(const Bytes& assignment);
+[[nodiscard]] std::vector<std::pair<std::string, PartitionIndex>> decode_assignment(
+    const Bytes& assignment);
 
 }  // namespace hw::groups

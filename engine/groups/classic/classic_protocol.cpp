@@ -11,12 +11,13 @@ namespace {
 
 using wire::ErrorCode;
 
-// A new member that waits for its first generation is given up after this long: its client has surely retried.
+// A new member that waits for its first generation is given up after this long: its client has
+// surely retried.
 constexpr std::int64_t kNewMemberJoinTimeoutMs = 5 * 60 * 1'000;
 // Members that were given an id and never came back, per group; beyond it the group counts as full.
 constexpr std::size_t kPendingMembersMax = 100'000;
-constexpr std::int16_t kMemberIdRequiredFrom = 4;    // JoinGroup, KIP-394
-constexpr std::int16_t kSkipAssignmentFrom = 9;      // JoinGroup, KIP-814
+constexpr std::int16_t kMemberIdRequiredFrom = 4;  // JoinGroup, KIP-394
+constexpr std::int16_t kSkipAssignmentFrom = 9;    // JoinGroup, KIP-814
 
 wire::JoinGroupResponse join_error(ErrorCode error, std::string member_id) {
   wire::JoinGroupResponse response;
@@ -32,7 +33,8 @@ wire::SyncGroupResponse sync_error(ErrorCode error) {
 }
 
 // What the group is now, as one member's answer to JoinGroup.
-wire::JoinGroupResponse join_answer(const ClassicGroup& group, const std::string& member_id, bool with_members) {
+wire::JoinGroupResponse join_answer(const ClassicGroup& group, const std::string& member_id,
+                                    bool with_members) {
   wire::JoinGroupResponse response;
   response.generation_id = group.generation();
   response.protocol_type = group.protocol_type();
@@ -44,7 +46,8 @@ wire::JoinGroupResponse join_answer(const ClassicGroup& group, const std::string
       wire::JoinGroupResponse::JoinGroupResponseMember entry;
       entry.member_id = id;
       entry.group_instance_id = member.instance_id;
-      if (const Protocol* protocol = member.find_protocol(group.protocol_name().value_or(std::string()));
+      if (const Protocol* protocol =
+              member.find_protocol(group.protocol_name().value_or(std::string()));
           protocol != nullptr) {
         entry.metadata = protocol->metadata;
       }
@@ -54,13 +57,15 @@ wire::JoinGroupResponse join_answer(const ClassicGroup& group, const std::string
   return response;
 }
 
-// Copies, so that a member does not keep a request's frame in memory; the first of equal names counts.
+// Copies, so that a member does not keep a request's frame in memory; the first of equal names
+// counts.
 std::vector<Protocol> protocols_of(const wire::JoinGroupRequest& request) {
   std::vector<Protocol> protocols;
   protocols.reserve(request.protocols.size());
   for (const auto& given : request.protocols) {
-    const bool known = std::any_of(protocols.begin(), protocols.end(),
-                                   [&](const Protocol& protocol) { return protocol.name == given.name; });
+    const bool known =
+        std::any_of(protocols.begin(), protocols.end(),
+                    [&](const Protocol& protocol) { return protocol.name == given.name; });
     if (!known) {
       protocols.push_back({given.name, Bytes::copy_of(given.metadata.span())});
     }
@@ -78,10 +83,11 @@ std::string seconds_text(std::int64_t ms) {
 
 }  // namespace
 
-// ---------------------------------------------------------------------------------------------------------- JoinGroup
+// ----------------------------------------------------------------------------------------------------------
+// JoinGroup
 
-void ClassicProtocol::join(Shard& shard, const wire::JoinGroupRequest& request, const RequestContext& context, Now now,
-                           const Waiting& done) {
+void ClassicProtocol::join(Shard& shard, const wire::JoinGroupRequest& request,
+                           const RequestContext& context, Now now, const Waiting& done) {
   const bool unknown_member = request.member_id.empty();
   ClassicGroup* group = shard.find_group(request.group_id);
   const bool created = group == nullptr;
@@ -107,7 +113,8 @@ void ClassicProtocol::join(Shard& shard, const wire::JoinGroupRequest& request, 
     join_existing(shard, *group, request, context, std::move(protocols), now, done);
   }
 
-  // A group that is new and has written nothing else writes that it exists; should that fail, it never did.
+  // A group that is new and has written nothing else writes that it exists; should that fail, it
+  // never did.
   if (created && runtime_.last_append == before) {
     wire::GroupMetadataValue value;
     value.current_state_timestamp = now.wall.ms;
@@ -117,7 +124,8 @@ void ClassicProtocol::join(Shard& shard, const wire::JoinGroupRequest& request, 
     HW_ASSERT(bytes.has_value(), "an empty group can be written");
     shard.append({{encode_group_key(request.group_id), std::move(*bytes)}},
                  [this, &shard, id = request.group_id, serial](ErrorCode error, Now) {
-                   if (ClassicGroup* found = shard.find_group(id, serial); error != ErrorCode::none && found != nullptr) {
+                   if (ClassicGroup* found = shard.find_group(id, serial);
+                       error != ErrorCode::none && found != nullptr) {
                      abandon(shard, *found, error);
                      shard.groups().erase(id);
                    }
@@ -132,26 +140,31 @@ bool ClassicProtocol::accepts(ClassicGroup& group, std::string_view member) cons
   }
   switch (group.state()) {
     case ClassicState::empty:
-    case ClassicState::dead: return true;
+    case ClassicState::dead:
+      return true;
     case ClassicState::preparing_rebalance: {
-      // Those who have joined count, not those who are known: the last ones to come back are turned away.
+      // Those who have joined count, not those who are known: the last ones to come back are turned
+      // away.
       const ClassicMember* known = group.find(member);
       return (known != nullptr && known->awaiting_join) || group.awaiting_join() < most;
     }
     case ClassicState::completing_rebalance:
-    case ClassicState::stable: return group.has(member) || group.size() < most;
+    case ClassicState::stable:
+      return group.has(member) || group.size() < most;
   }
   return false;
 }
 
-void ClassicProtocol::join_new(Shard& shard, ClassicGroup& group, const wire::JoinGroupRequest& request,
-                               const RequestContext& context, std::vector<Protocol> protocols, Now now,
-                               const Waiting& done) {
-  const std::string& stem = request.group_instance_id ? *request.group_instance_id : context.client_id;
+void ClassicProtocol::join_new(Shard& shard, ClassicGroup& group,
+                               const wire::JoinGroupRequest& request, const RequestContext& context,
+                               std::vector<Protocol> protocols, Now now, const Waiting& done) {
+  const std::string& stem =
+      request.group_instance_id ? *request.group_instance_id : context.client_id;
   const std::string member_id = stem + "-" + Uuid::random(runtime_.prng).hex();
   if (request.group_instance_id) {
     if (const std::optional<std::string> known = group.static_member(*request.group_instance_id)) {
-      replace_static(shard, group, *known, member_id, request, context, std::move(protocols), now, done);
+      replace_static(shard, group, *known, member_id, request, context, std::move(protocols), now,
+                     done);
     } else {
       add_member(shard, group, member_id, request, context, std::move(protocols), now, done);
     }
@@ -164,9 +177,10 @@ void ClassicProtocol::join_new(Shard& shard, ClassicGroup& group, const wire::Jo
   }
 }
 
-void ClassicProtocol::join_existing(Shard& shard, ClassicGroup& group, const wire::JoinGroupRequest& request,
-                                    const RequestContext& context, std::vector<Protocol> protocols, Now now,
-                                    const Waiting& done) {
+void ClassicProtocol::join_existing(Shard& shard, ClassicGroup& group,
+                                    const wire::JoinGroupRequest& request,
+                                    const RequestContext& context, std::vector<Protocol> protocols,
+                                    Now now, const Waiting& done) {
   const std::string& id = request.member_id;
   if (group.is_pending(id)) {
     if (request.group_instance_id) {  // only dynamic members are ever asked to come back
@@ -176,23 +190,28 @@ void ClassicProtocol::join_existing(Shard& shard, ClassicGroup& group, const wir
     add_member(shard, group, id, request, context, std::move(protocols), now, done);
     return;
   }
-  if (const ErrorCode error = group.validate_member(id, request.group_instance_id); error != ErrorCode::none) {
+  if (const ErrorCode error = group.validate_member(id, request.group_instance_id);
+      error != ErrorCode::none) {
     runtime_.answer(done, join_error(error, id));
     return;
   }
   ClassicMember& member = *group.find(id);
   member.connection = context.connection;
-  const std::int32_t rebalance_timeout = context.api_version == 0 ? request.session_timeout_ms : request.rebalance_timeout_ms;
+  const std::int32_t rebalance_timeout =
+      context.api_version == 0 ? request.session_timeout_ms : request.rebalance_timeout_ms;
   const auto rejoin = [&](const std::string& reason) {
     if (Waiting earlier = group.take_join(member)) {
-      // The same member asks again, on another connection: only the last one is answered in the end.
+      // The same member asks again, on another connection: only the last one is answered in the
+      // end.
       runtime_.answer(earlier, join_error(ErrorCode::rebalance_in_progress, id));
     }
     group.update(member, std::move(protocols), rebalance_timeout, request.session_timeout_ms, done);
     rebalance_or_complete(shard, group, reason, now);
   };
   switch (group.state()) {
-    case ClassicState::preparing_rebalance: rejoin(id + " joined again" + said(request.reason)); return;
+    case ClassicState::preparing_rebalance:
+      rejoin(id + " joined again" + said(request.reason));
+      return;
     case ClassicState::completing_rebalance:
       if (member.protocols == protocols) {  // it may not have got the answer
         runtime_.answer(done, join_answer(group, id, group.is_leader(id)));
@@ -201,7 +220,8 @@ void ClassicProtocol::join_existing(Shard& shard, ClassicGroup& group, const wir
       }
       return;
     case ClassicState::stable:
-      if (group.is_leader(id)) {  // the leader may have seen a change that its own metadata does not show
+      if (group.is_leader(
+              id)) {  // the leader may have seen a change that its own metadata does not show
         rejoin("the leader " + id + " joined again" + said(request.reason));
       } else if (member.protocols != protocols) {
         rejoin(id + " changed its subscription" + said(request.reason));
@@ -210,41 +230,49 @@ void ClassicProtocol::join_existing(Shard& shard, ClassicGroup& group, const wir
       }
       return;
     case ClassicState::empty:
-    case ClassicState::dead: runtime_.answer(done, join_error(ErrorCode::unknown_member_id, id)); return;
+    case ClassicState::dead:
+      runtime_.answer(done, join_error(ErrorCode::unknown_member_id, id));
+      return;
   }
 }
 
 void ClassicProtocol::add_member(Shard& shard, ClassicGroup& group, const std::string& member_id,
-                                 const wire::JoinGroupRequest& request, const RequestContext& context,
-                                 std::vector<Protocol> protocols, Now now, const Waiting& done) {
+                                 const wire::JoinGroupRequest& request,
+                                 const RequestContext& context, std::vector<Protocol> protocols,
+                                 Now now, const Waiting& done) {
   ClassicMember member;
   member.id = member_id;
   member.instance_id = request.group_instance_id;
   member.client_id = context.client_id;
   member.client_host = context.client_host;
-  member.rebalance_timeout_ms = context.api_version == 0 ? request.session_timeout_ms : request.rebalance_timeout_ms;
+  member.rebalance_timeout_ms =
+      context.api_version == 0 ? request.session_timeout_ms : request.rebalance_timeout_ms;
   member.session_timeout_ms = request.session_timeout_ms;
   member.protocol_type = request.protocol_type;
   member.protocols = std::move(protocols);
   member.connection = context.connection;
   member.is_new = true;
-  if (group.in(ClassicState::preparing_rebalance) && group.previous_state() == ClassicState::empty) {
+  if (group.in(ClassicState::preparing_rebalance) &&
+      group.previous_state() == ClassicState::empty) {
     group.new_member_added = true;  // worth waiting a little longer
   }
   group.add(std::move(member), done);
-  // It cannot send heartbeats while it waits, and a dead connection is not seen either; a client retries long before.
+  // It cannot send heartbeats while it waits, and a dead connection is not seen either; a client
+  // retries long before.
   schedule(shard, TimerKey::Kind::heartbeat, group, member_id, kNewMemberJoinTimeoutMs, now);
   rebalance_or_complete(shard, group, member_id + " joined" + said(request.reason), now);
 }
 
 void ClassicProtocol::replace_static(Shard& shard, ClassicGroup& group, const std::string& old_id,
-                                     const std::string& new_id, const wire::JoinGroupRequest& request,
-                                     const RequestContext& context, std::vector<Protocol> protocols, Now now,
-                                     const Waiting& done) {
+                                     const std::string& new_id,
+                                     const wire::JoinGroupRequest& request,
+                                     const RequestContext& context, std::vector<Protocol> protocols,
+                                     Now now, const Waiting& done) {
   const std::string instance = *request.group_instance_id;
   const std::optional<std::string> old_leader = group.leader();
   ClassicMember& old_member = *group.find(old_id);
-  // Whoever still waits under the old id is a second process with the same instance id: it is fenced.
+  // Whoever still waits under the old id is a second process with the same instance id: it is
+  // fenced.
   wire::JoinGroupResponse fenced_join = join_error(ErrorCode::fenced_instance_id, old_id);
   fenced_join.protocol_name.reset();
   runtime_.answer(group.take_join(old_member), std::move(fenced_join));
@@ -263,46 +291,55 @@ void ClassicProtocol::replace_static(Shard& shard, ClassicGroup& group, const st
   switch (group.state()) {
     case ClassicState::stable: {
       if (group.protocol_name().value_or(std::string()) != group.select_protocol()) {
-        rebalance_or_complete(shard, group, "static member " + instance + " came back with another protocol" + said(request.reason),
-                              now);
+        rebalance_or_complete(
+            shard, group,
+            "static member " + instance + " came back with another protocol" + said(request.reason),
+            now);
         return;
       }
       const bool skip = context.api_version >= kSkipAssignmentFrom;
-      write_group(shard, group, nullptr,
-                  [this, &shard, id = group.id(), serial = group.serial(), instance, new_id, old_id, old_leader, skip,
-                   before = std::move(before)](ErrorCode error, Now at) {
-                    ClassicGroup* found = shard.find_group(id, serial);
-                    ClassicMember* renamed = found == nullptr ? nullptr : found->find(new_id);
-                    if (renamed == nullptr) {
-                      return;  // it left meanwhile, and was answered then
-                    }
-                    if (error == ErrorCode::none) {
-                      static_stored(shard, id, serial, new_id, skip, old_leader, at);
-                      return;
-                    }
-                    wire::JoinGroupResponse response = join_answer(*found, std::string(), false);
-                    response.error_code = error;
-                    response.leader = old_leader.value_or(std::string());
-                    runtime_.answer(found->take_join(*renamed), std::move(response));
-                    found->update(*renamed, before.protocols, before.rebalance_timeout_ms, before.session_timeout_ms, {});
-                    cancel(shard, TimerKey::Kind::heartbeat, *found, new_id);
-                    if (renamed->awaiting_sync) {
-                      runtime_.answer(ClassicGroup::take_sync(*renamed), sync_error(error));
-                    }
-                    ClassicMember& restored = found->rename_static(instance, new_id, old_id);
-                    restart_session(shard, *found, restored, at);
-                  },
-                  now);
+      write_group(
+          shard, group, nullptr,
+          [this, &shard, id = group.id(), serial = group.serial(), instance, new_id, old_id,
+           old_leader, skip, before = std::move(before)](ErrorCode error, Now at) {
+            ClassicGroup* found = shard.find_group(id, serial);
+            ClassicMember* renamed = found == nullptr ? nullptr : found->find(new_id);
+            if (renamed == nullptr) {
+              return;  // it left meanwhile, and was answered then
+            }
+            if (error == ErrorCode::none) {
+              static_stored(shard, id, serial, new_id, skip, old_leader, at);
+              return;
+            }
+            wire::JoinGroupResponse response = join_answer(*found, std::string(), false);
+            response.error_code = error;
+            response.leader = old_leader.value_or(std::string());
+            runtime_.answer(found->take_join(*renamed), std::move(response));
+            found->update(*renamed, before.protocols, before.rebalance_timeout_ms,
+                          before.session_timeout_ms, {});
+            cancel(shard, TimerKey::Kind::heartbeat, *found, new_id);
+            if (renamed->awaiting_sync) {
+              runtime_.answer(ClassicGroup::take_sync(*renamed), sync_error(error));
+            }
+            ClassicMember& restored = found->rename_static(instance, new_id, old_id);
+            restart_session(shard, *found, restored, at);
+          },
+          now);
       return;
     }
     case ClassicState::completing_rebalance:
       // The leader may hold the old id already; its assignment would miss the new one.
-      prepare_rebalance(shard, group, "static member " + instance + " came back while assignments were made" + said(request.reason),
+      prepare_rebalance(shard, group,
+                        "static member " + instance + " came back while assignments were made" +
+                            said(request.reason),
                         now);
       return;
-    case ClassicState::preparing_rebalance: complete_join_if_all(shard, group, now); return;
+    case ClassicState::preparing_rebalance:
+      complete_join_if_all(shard, group, now);
+      return;
     case ClassicState::empty:
-    case ClassicState::dead: HW_ASSERT(false, "a group with members is neither empty nor dead");
+    case ClassicState::dead:
+      HW_ASSERT(false, "a group with members is neither empty nor dead");
   }
 }
 
@@ -318,7 +355,8 @@ void ClassicProtocol::static_stored(Shard& shard, const std::string& group_id, s
     if (skip_assignment) {
       response.skip_assignment = leads;
     } else {
-      // An old client would take a leader's answer as the order to assign: it is told that another one leads.
+      // An old client would take a leader's answer as the order to assign: it is told that another
+      // one leads.
       response.leader = old_leader.value_or(std::string());
     }
     runtime_.answer(waiting, std::move(response));
@@ -326,9 +364,11 @@ void ClassicProtocol::static_stored(Shard& shard, const std::string& group_id, s
   tell_members(group);
 }
 
-// ---------------------------------------------------------------------------------------------------------- rebalance
+// ----------------------------------------------------------------------------------------------------------
+// rebalance
 
-void ClassicProtocol::rebalance_or_complete(Shard& shard, ClassicGroup& group, const std::string& reason, Now now) {
+void ClassicProtocol::rebalance_or_complete(Shard& shard, ClassicGroup& group,
+                                            const std::string& reason, Now now) {
   if (group.can_rebalance()) {
     prepare_rebalance(shard, group, reason, now);
   } else {
@@ -336,7 +376,8 @@ void ClassicProtocol::rebalance_or_complete(Shard& shard, ClassicGroup& group, c
   }
 }
 
-void ClassicProtocol::prepare_rebalance(Shard& shard, ClassicGroup& group, const std::string& reason, Now now) {
+void ClassicProtocol::prepare_rebalance(Shard& shard, ClassicGroup& group,
+                                        const std::string& reason, Now now) {
   if (group.in(ClassicState::completing_rebalance)) {
     for (auto& [id, member] : group.members()) {
       member.assignment = Bytes();
@@ -374,7 +415,8 @@ void ClassicProtocol::initial_delay_over(Shard& shard, ClassicGroup& group, Now 
   InitialDelay& initial = found->second;
   if (group.new_member_added && initial.remaining_ms != 0) {
     group.new_member_added = false;
-    const std::int64_t delay = std::min<std::int64_t>(runtime_.config.group_initial_rebalance_delay_ms, initial.remaining_ms);
+    const std::int64_t delay = std::min<std::int64_t>(
+        runtime_.config.group_initial_rebalance_delay_ms, initial.remaining_ms);
     initial.remaining_ms = std::max<std::int64_t>(initial.remaining_ms - initial.delay_ms, 0);
     initial.delay_ms = delay;
     schedule(shard, TimerKey::Kind::join, group, {}, delay, now);
@@ -386,7 +428,8 @@ void ClassicProtocol::initial_delay_over(Shard& shard, ClassicGroup& group, Now 
 
 void ClassicProtocol::complete_join_if_all(Shard& shard, ClassicGroup& group, Now now) {
   // The initial delay is always sat out: more members may come.
-  if (group.in(ClassicState::preparing_rebalance) && group.previous_state() != ClassicState::empty && group.all_joined()) {
+  if (group.in(ClassicState::preparing_rebalance) &&
+      group.previous_state() != ClassicState::empty && group.all_joined()) {
     complete_join(shard, group, now);
   }
 }
@@ -405,7 +448,8 @@ void ClassicProtocol::complete_join(Shard& shard, ClassicGroup& group, Now now) 
     reason += (reason.empty() ? "" : "; ") + id + " did not join in time";
   }
   if (!group.elect_joined_leader() && !group.members().empty()) {
-    // Only static members are left, none has joined: wait until they do, or until their sessions end.
+    // Only static members are left, none has joined: wait until they do, or until their sessions
+    // end.
     schedule(shard, TimerKey::Kind::join, group, {}, group.rebalance_timeout_ms(), now);
     return;
   }
@@ -417,7 +461,8 @@ void ClassicProtocol::complete_join(Shard& shard, ClassicGroup& group, Now now) 
   tell_members(group);
   if (group.in(ClassicState::empty)) {
     // Should this fail, an older generation comes back after a restart, and its sessions end.
-    write_group(shard, group, nullptr, [](ErrorCode, Now) {}, now);
+    write_group(
+        shard, group, nullptr, [](ErrorCode, Now) {}, now);
     return;
   }
   for (auto& [id, member] : group.members()) {
@@ -432,8 +477,8 @@ void ClassicProtocol::complete_join(Shard& shard, ClassicGroup& group, Now now) 
 }
 
 void ClassicProtocol::write_group(Shard& shard, const ClassicGroup& group,
-                                  const std::map<std::string, Bytes, std::less<>>* assignments, Shard::Outcome outcome,
-                                  Now now) {
+                                  const std::map<std::string, Bytes, std::less<>>* assignments,
+                                  Shard::Outcome outcome, Now now) {
   std::optional<Bytes> value = encode_group_value(group.to_record(assignments));
   if (!value) {  // a text of a member is too long for the record's format
     outcome(ErrorCode::unknown_server_error, now);
@@ -442,7 +487,8 @@ void ClassicProtocol::write_group(Shard& shard, const ClassicGroup& group,
   shard.append({{encode_group_key(group.id()), std::move(*value)}}, std::move(outcome));
 }
 
-// ---------------------------------------------------------------------------------------------------------- SyncGroup
+// ----------------------------------------------------------------------------------------------------------
+// SyncGroup
 
 void ClassicProtocol::sync(Shard& shard, const wire::SyncGroupRequest& request, Now now,
                            const Done<wire::SyncGroupResponse>& done) {
@@ -455,7 +501,8 @@ void ClassicProtocol::sync(Shard& shard, const wire::SyncGroupRequest& request, 
   if (error == ErrorCode::none && request.generation_id != group->generation()) {
     error = ErrorCode::illegal_generation;
   }
-  const auto differs = [](const std::optional<std::string>& given, const std::optional<std::string>& known) {
+  const auto differs = [](const std::optional<std::string>& given,
+                          const std::optional<std::string>& known) {
     return given && known && *given != *known;
   };
   if (error == ErrorCode::none && (differs(request.protocol_type, group->protocol_type()) ||
@@ -468,7 +515,9 @@ void ClassicProtocol::sync(Shard& shard, const wire::SyncGroupRequest& request, 
   }
   ClassicMember& member = *group->find(request.member_id);
   switch (group->state()) {
-    case ClassicState::preparing_rebalance: runtime_.answer(done, sync_error(ErrorCode::rebalance_in_progress)); return;
+    case ClassicState::preparing_rebalance:
+      runtime_.answer(done, sync_error(ErrorCode::rebalance_in_progress));
+      return;
     case ClassicState::completing_rebalance: {
       if (Done<wire::SyncGroupResponse> earlier = ClassicGroup::take_sync(member)) {
         runtime_.answer(earlier, sync_error(ErrorCode::rebalance_in_progress));
@@ -478,9 +527,11 @@ void ClassicProtocol::sync(Shard& shard, const wire::SyncGroupRequest& request, 
       if (group->pending_sync().empty()) {
         cancel(shard, TimerKey::Kind::sync, *group, {});
       }
-      if (!group->is_leader(request.member_id)) {
+      if (!group->is_leader(request.member_id) ||
+          group->storing_generation == request.generation_id) {
         return;
       }
+      group->storing_generation = request.generation_id;
       std::map<std::string, Bytes, std::less<>> assignments;
       for (const auto& [id, known] : group->members()) {
         assignments[id] = Bytes();
@@ -492,12 +543,14 @@ void ClassicProtocol::sync(Shard& shard, const wire::SyncGroupRequest& request, 
       }
       // `group` may be changed by the outcome, but stays alive as long as the shard does.
       const auto stored = assignments;
-      write_group(shard, *group, &stored,
-                  [this, &shard, id = group->id(), serial = group->serial(), generation = group->generation(),
-                   leader = request.member_id, assignments = std::move(assignments)](ErrorCode outcome, Now at) {
-                    assignments_stored(shard, id, serial, generation, leader, assignments, outcome, at);
-                  },
-                  now);
+      write_group(
+          shard, *group, &stored,
+          [this, &shard, id = group->id(), serial = group->serial(),
+           generation = group->generation(), leader = request.member_id,
+           assignments = std::move(assignments)](ErrorCode outcome, Now at) {
+            assignments_stored(shard, id, serial, generation, leader, assignments, outcome, at);
+          },
+          now);
       return;
     }
     case ClassicState::stable: {
@@ -513,17 +566,24 @@ void ClassicProtocol::sync(Shard& shard, const wire::SyncGroupRequest& request, 
       return;
     }
     case ClassicState::empty:
-    case ClassicState::dead: runtime_.answer(done, sync_error(ErrorCode::unknown_member_id)); return;
+    case ClassicState::dead:
+      runtime_.answer(done, sync_error(ErrorCode::unknown_member_id));
+      return;
   }
 }
 
-void ClassicProtocol::assignments_stored(Shard& shard, const std::string& group_id, std::uint64_t serial,
-                                         std::int32_t generation, const std::string& leader,
-                                         const std::map<std::string, Bytes, std::less<>>& assignments, ErrorCode error,
-                                         Now now) {
+void ClassicProtocol::assignments_stored(
+    Shard& shard, const std::string& group_id, std::uint64_t serial, std::int32_t generation,
+    const std::string& leader, const std::map<std::string, Bytes, std::less<>>& assignments,
+    ErrorCode error, Now now) {
   ClassicGroup* group = shard.find_group(group_id, serial);
-  // Somebody may have joined or left since; then another rebalance runs, and this generation is over.
-  if (group == nullptr || !group->in(ClassicState::completing_rebalance) || group->generation() != generation) {
+  if (group != nullptr && group->storing_generation == generation) {
+    group->storing_generation.reset();
+  }
+  // Somebody may have joined or left since; then another rebalance runs, and this generation is
+  // over.
+  if (group == nullptr || !group->in(ClassicState::completing_rebalance) ||
+      group->generation() != generation) {
     return;
   }
   if (error != ErrorCode::none) {
@@ -531,7 +591,8 @@ void ClassicProtocol::assignments_stored(Shard& shard, const std::string& group_
       member.assignment = Bytes();
     }
     propagate(shard, *group, error, now);
-    rebalance_or_complete(shard, *group, "the assignment from " + leader + " could not be stored", now);
+    rebalance_or_complete(shard, *group, "the assignment from " + leader + " could not be stored",
+                          now);
     return;
   }
   for (auto& [id, member] : group->members()) {
@@ -562,7 +623,8 @@ void ClassicProtocol::propagate(Shard& shard, ClassicGroup& group, ErrorCode err
   }
 }
 
-// ------------------------------------------------------------------------------------------------ Heartbeat, LeaveGroup
+// ------------------------------------------------------------------------------------------------
+// Heartbeat, LeaveGroup
 
 void ClassicProtocol::heartbeat(Shard& shard, const wire::HeartbeatRequest& request, Now now,
                                 const Done<wire::HeartbeatResponse>& done) {
@@ -574,14 +636,20 @@ void ClassicProtocol::heartbeat(Shard& shard, const wire::HeartbeatRequest& requ
     }
     if (error == ErrorCode::none) {
       switch (group->state()) {
-        case ClassicState::empty: error = ErrorCode::unknown_member_id; break;
+        case ClassicState::empty:
+          error = ErrorCode::unknown_member_id;
+          break;
         case ClassicState::preparing_rebalance:
           restart_session(shard, *group, *group->find(request.member_id), now);
           error = ErrorCode::rebalance_in_progress;
           break;
         case ClassicState::completing_rebalance:
-        case ClassicState::stable: restart_session(shard, *group, *group->find(request.member_id), now); break;
-        case ClassicState::dead: error = ErrorCode::coordinator_not_available; break;
+        case ClassicState::stable:
+          restart_session(shard, *group, *group->find(request.member_id), now);
+          break;
+        case ClassicState::dead:
+          error = ErrorCode::coordinator_not_available;
+          break;
       }
     }
   }
@@ -605,7 +673,8 @@ void ClassicProtocol::leave(Shard& shard, const wire::LeaveGroupRequest& request
       answer.error_code = ErrorCode::unknown_member_id;
     } else if (identity.member_id.empty()) {  // an administrator names the instance
       const std::optional<std::string> known =
-          identity.group_instance_id ? group->static_member(*identity.group_instance_id) : std::nullopt;
+          identity.group_instance_id ? group->static_member(*identity.group_instance_id)
+                                     : std::nullopt;
       answer.error_code = known ? ErrorCode::none : ErrorCode::unknown_member_id;
       leaving = known.value_or(std::string());
     } else if (!group->is_pending(identity.member_id)) {
@@ -621,10 +690,15 @@ void ClassicProtocol::leave(Shard& shard, const wire::LeaveGroupRequest& request
   if (somebody) {
     switch (group->state()) {
       case ClassicState::stable:
-      case ClassicState::completing_rebalance: rebalance_or_complete(shard, *group, reason, now); break;
-      case ClassicState::preparing_rebalance: complete_join_if_all(shard, *group, now); break;
+      case ClassicState::completing_rebalance:
+        rebalance_or_complete(shard, *group, reason, now);
+        break;
+      case ClassicState::preparing_rebalance:
+        complete_join_if_all(shard, *group, now);
+        break;
       case ClassicState::empty:
-      case ClassicState::dead: break;
+      case ClassicState::dead:
+        break;
     }
   }
   shard.when_settled(
@@ -656,9 +730,11 @@ void ClassicProtocol::remove_member(Shard& shard, ClassicGroup& group, std::stri
   group.remove(id);
 }
 
-// -------------------------------------------------------------------------------------------------------------- timers
+// --------------------------------------------------------------------------------------------------------------
+// timers
 
-void ClassicProtocol::restart_session(Shard& shard, const ClassicGroup& group, const ClassicMember& member, Now now) {
+void ClassicProtocol::restart_session(Shard& shard, const ClassicGroup& group,
+                                      const ClassicMember& member, Now now) {
   schedule(shard, TimerKey::Kind::heartbeat, group, member.id, member.session_timeout_ms, now);
 }
 
@@ -668,18 +744,24 @@ void ClassicProtocol::timer(Shard& shard, const TimerKey& key, Now now) {
     return;
   }
   switch (key.kind) {
-    case TimerKey::Kind::heartbeat: expire_session(shard, *group, key.member, now); return;
+    case TimerKey::Kind::heartbeat:
+      expire_session(shard, *group, key.member, now);
+      return;
     case TimerKey::Kind::join:
       if (group->in(ClassicState::preparing_rebalance)) {
         initial_delay_over(shard, *group, now);
       }
       return;
-    case TimerKey::Kind::sync: expire_sync(shard, *group, now); return;
-    case TimerKey::Kind::expire_offsets: return;
+    case TimerKey::Kind::sync:
+      expire_sync(shard, *group, now);
+      return;
+    case TimerKey::Kind::expire_offsets:
+      return;
   }
 }
 
-void ClassicProtocol::expire_session(Shard& shard, ClassicGroup& group, const std::string& member_id, Now now) {
+void ClassicProtocol::expire_session(Shard& shard, ClassicGroup& group,
+                                     const std::string& member_id, Now now) {
   if (group.is_pending(member_id)) {
     group.remove(member_id);
     if (group.in(ClassicState::preparing_rebalance) && group.all_joined()) {
@@ -691,7 +773,8 @@ void ClassicProtocol::expire_session(Shard& shard, ClassicGroup& group, const st
   if (member == nullptr || member->heartbeat_satisfied()) {
     return;
   }
-  const std::string reason = member_id + " sent no heartbeat for " + seconds_text(member->session_timeout_ms);
+  const std::string reason =
+      member_id + " sent no heartbeat for " + seconds_text(member->session_timeout_ms);
   remove_member(shard, group, member_id);
   if (group.in(ClassicState::stable) || group.in(ClassicState::completing_rebalance)) {
     rebalance_or_complete(shard, group, reason, now);
@@ -716,16 +799,19 @@ void ClassicProtocol::expire_sync(Shard& shard, ClassicGroup& group, Now now) {
   prepare_rebalance(shard, group, reason, now);
 }
 
-void ClassicProtocol::schedule(Shard& shard, TimerKey::Kind kind, const ClassicGroup& group, std::string_view member,
-                               std::int64_t delay_ms, Now now) {
-  runtime_.timers.schedule({shard.partition(), kind, group.id(), std::string(member)}, now.instant + milliseconds(delay_ms));
+void ClassicProtocol::schedule(Shard& shard, TimerKey::Kind kind, const ClassicGroup& group,
+                               std::string_view member, std::int64_t delay_ms, Now now) {
+  runtime_.timers.schedule({shard.partition(), kind, group.id(), std::string(member)},
+                           now.instant + milliseconds(delay_ms));
 }
 
-void ClassicProtocol::cancel(Shard& shard, TimerKey::Kind kind, const ClassicGroup& group, std::string_view member) {
+void ClassicProtocol::cancel(Shard& shard, TimerKey::Kind kind, const ClassicGroup& group,
+                             std::string_view member) {
   runtime_.timers.cancel({shard.partition(), kind, group.id(), std::string(member)});
 }
 
-// ---------------------------------------------------------------------------------------------- loading, leaving, events
+// ----------------------------------------------------------------------------------------------
+// loading, leaving, events
 
 void ClassicProtocol::loaded(Shard& shard, Now now) {
   for (auto& [id, group] : shard.groups()) {
@@ -737,7 +823,8 @@ void ClassicProtocol::loaded(Shard& shard, Now now) {
       tell_members(*group);
     }
     if (group->size() > static_cast<std::size_t>(runtime_.config.group_max_size)) {
-      prepare_rebalance(shard, *group, "the group has more members than group.max.size allows", now);
+      prepare_rebalance(shard, *group, "the group has more members than group.max.size allows",
+                        now);
     }
   }
 }
@@ -765,7 +852,8 @@ void ClassicProtocol::unload(Shard& shard, Now now) {
   }
 }
 
-void ClassicProtocol::transition(ClassicGroup& group, ClassicState to, const std::string& reason, Now now) {
+void ClassicProtocol::transition(ClassicGroup& group, ClassicState to, const std::string& reason,
+                                 Now now) {
   group.transition(to, now.wall);
   tell_state(group, reason);
 }

@@ -14,7 +14,8 @@ using wire::ErrorCode;
 
 constexpr std::int16_t kGroupNotFoundFrom = 9;  // OffsetCommit, KIP-848
 
-// The topics of two ids under one name are different topics: what was committed for the old one does not count.
+// The topics of two ids under one name are different topics: what was committed for the old one
+// does not count.
 bool other_topic(const Uuid& asked, const Uuid& stored) {
   return !asked.is_zero() && !stored.is_zero() && asked != stored;
 }
@@ -25,14 +26,16 @@ FetchedPartition fetched(PartitionIndex partition, const CommittedOffset* value)
   FetchedPartition answer;
   answer.partition_index = partition;
   answer.committed_offset = value == nullptr ? kNoOffset : Offset(value->offset);
-  answer.committed_leader_epoch = value == nullptr ? kNoLeaderEpoch : LeaderEpoch(value->leader_epoch);
+  answer.committed_leader_epoch =
+      value == nullptr ? kNoLeaderEpoch : LeaderEpoch(value->leader_epoch);
   answer.metadata = value == nullptr ? std::string() : value->metadata;
   return answer;
 }
 
 }  // namespace
 
-wire::OffsetCommitResponse OffsetProtocol::commit_error(const wire::OffsetCommitRequest& request, ErrorCode error) {
+wire::OffsetCommitResponse OffsetProtocol::commit_error(const wire::OffsetCommitRequest& request,
+                                                        ErrorCode error) {
   wire::OffsetCommitResponse response;
   for (const auto& topic : request.topics) {
     wire::OffsetCommitResponse::OffsetCommitResponseTopic answer;
@@ -49,21 +52,25 @@ wire::OffsetCommitResponse OffsetProtocol::commit_error(const wire::OffsetCommit
   return response;
 }
 
-void OffsetProtocol::commit(Shard& shard, const wire::OffsetCommitRequest& request, const RequestContext& context,
-                            Now now, const Done<wire::OffsetCommitResponse>& done) {
+void OffsetProtocol::commit(Shard& shard, const wire::OffsetCommitRequest& request,
+                            const RequestContext& context, Now now,
+                            const Done<wire::OffsetCommitResponse>& done) {
   ClassicGroup* group = shard.find_group(request.group_id);
   ErrorCode error = ErrorCode::none;
   if (group != nullptr) {
-    error = group->validate_commit(request.member_id, request.group_instance_id, request.generation_id_or_member_epoch);
+    error = group->validate_commit(request.member_id, request.group_instance_id,
+                                   request.generation_id_or_member_epoch);
   } else if (request.generation_id_or_member_epoch >= 0) {
-    error = context.api_version >= kGroupNotFoundFrom ? ErrorCode::group_id_not_found : ErrorCode::illegal_generation;
+    error = context.api_version >= kGroupNotFoundFrom ? ErrorCode::group_id_not_found
+                                                      : ErrorCode::illegal_generation;
   }  // otherwise: a simple group, which the first committed offset makes
   if (error != ErrorCode::none) {
     runtime_.answer(done, commit_error(request, error));
     return;
   }
   // Committing shows that the member lives.
-  if (group != nullptr && (group->in(ClassicState::stable) || group->in(ClassicState::preparing_rebalance))) {
+  if (group != nullptr &&
+      (group->in(ClassicState::stable) || group->in(ClassicState::preparing_rebalance))) {
     if (const ClassicMember* member = group->find(request.member_id); member != nullptr) {
       classic_.restart_session(shard, *group, *member, now);
     }
@@ -78,8 +85,10 @@ void OffsetProtocol::commit(Shard& shard, const wire::OffsetCommitRequest& reque
     for (const auto& partition : topic.partitions) {
       wire::OffsetCommitResponse::OffsetCommitResponsePartition entry;
       entry.partition_index = partition.partition_index;
-      const std::string& metadata = partition.committed_metadata ? *partition.committed_metadata : std::string();
-      if (java_length(metadata) > static_cast<std::size_t>(runtime_.config.offset_metadata_max_bytes)) {
+      const std::string& metadata =
+          partition.committed_metadata ? *partition.committed_metadata : std::string();
+      if (java_length(metadata) >
+          static_cast<std::size_t>(runtime_.config.offset_metadata_max_bytes)) {
         entry.error_code = ErrorCode::offset_metadata_too_large;
       } else {
         wire::OffsetCommitValue value;
@@ -92,8 +101,9 @@ void OffsetProtocol::commit(Shard& shard, const wire::OffsetCommitRequest& reque
         }
         value.topic_id = topic.topic_id;
         if (std::optional<Bytes> bytes = encode_offset_value(value)) {
-          records.push_back({encode_offset_key(request.group_id, topic.name, partition.partition_index.value()),
-                             std::move(*bytes)});
+          records.push_back(
+              {encode_offset_key(request.group_id, topic.name, partition.partition_index.value()),
+               std::move(*bytes)});
         } else {
           entry.error_code = ErrorCode::unknown_server_error;
         }
@@ -121,11 +131,14 @@ void OffsetProtocol::commit(Shard& shard, const wire::OffsetCommitRequest& reque
 }
 
 wire::OffsetFetchResponse::OffsetFetchResponseGroup OffsetProtocol::fetch(
-    const Shard& shard, const wire::OffsetFetchRequest::OffsetFetchRequestGroup& request, bool latest) const {
+    const Shard& shard, const wire::OffsetFetchRequest::OffsetFetchRequestGroup& request,
+    bool latest) const {
   wire::OffsetFetchResponse::OffsetFetchResponseGroup response;
   response.group_id = request.group_id;
   const bool known = shard.find_group(request.group_id) != nullptr;
-  const auto value_of = [&](const OffsetTimeline::Cell& cell) { return latest ? cell.latest() : cell.committed(); };
+  const auto value_of = [&](const OffsetTimeline::Cell& cell) {
+    return latest ? cell.latest() : cell.committed();
+  };
   if (request.topics) {
     for (const auto& topic : *request.topics) {
       wire::OffsetFetchResponse::OffsetFetchResponseTopics answer;
@@ -134,7 +147,8 @@ wire::OffsetFetchResponse::OffsetFetchResponseGroup OffsetProtocol::fetch(
       for (const PartitionIndex partition : topic.partition_indexes) {
         const CommittedOffset* value = nullptr;
         if (known || latest) {
-          const auto cell = shard.offsets().cells().find(OffsetKeyView{request.group_id, topic.name, partition.value()});
+          const auto cell = shard.offsets().cells().find(
+              OffsetKeyView{request.group_id, topic.name, partition.value()});
           value = cell == shard.offsets().cells().end() ? nullptr : value_of(cell->second);
         }
         if (value != nullptr && other_topic(topic.topic_id, value->topic_id)) {
@@ -157,7 +171,8 @@ wire::OffsetFetchResponse::OffsetFetchResponseGroup OffsetProtocol::fetch(
       answer.name = cell->first.topic;
       response.topics.push_back(std::move(answer));
     }
-    response.topics.back().partitions.push_back(fetched(PartitionIndex(cell->first.partition), value));
+    response.topics.back().partitions.push_back(
+        fetched(PartitionIndex(cell->first.partition), value));
   }
   return response;
 }
@@ -185,10 +200,11 @@ void OffsetProtocol::remove(Shard& shard, const wire::OffsetDeleteRequest& reque
       entry.partition_index = partition.partition_index;
       if (subscribed) {
         entry.error_code = ErrorCode::group_subscribed_to_topic;
-      } else if (shard.offsets().latest(OffsetKeyView{request.group_id, topic.name, partition.partition_index.value()}) !=
-                 nullptr) {
+      } else if (shard.offsets().latest(OffsetKeyView{
+                     request.group_id, topic.name, partition.partition_index.value()}) != nullptr) {
         records.push_back(
-            {encode_offset_key(request.group_id, topic.name, partition.partition_index.value()), std::nullopt});
+            {encode_offset_key(request.group_id, topic.name, partition.partition_index.value()),
+             std::nullopt});
       }
       answer.partitions.push_back(entry);
     }
@@ -209,10 +225,13 @@ void OffsetProtocol::remove(Shard& shard, const wire::OffsetDeleteRequest& reque
   }
 }
 
-void OffsetProtocol::remove_all(const Shard& shard, std::string_view group, std::vector<Record>& records) {
-  for (auto cell = shard.first_offset(group); cell != shard.offsets().cells().end() && cell->first.group == group; ++cell) {
+void OffsetProtocol::remove_all(const Shard& shard, std::string_view group,
+                                std::vector<Record>& records) {
+  for (auto cell = shard.first_offset(group);
+       cell != shard.offsets().cells().end() && cell->first.group == group; ++cell) {
     if (cell->second.latest() != nullptr) {
-      records.push_back({encode_offset_key(group, cell->first.topic, cell->first.partition), std::nullopt});
+      records.push_back(
+          {encode_offset_key(group, cell->first.topic, cell->first.partition), std::nullopt});
     }
   }
 }
@@ -220,7 +239,8 @@ void OffsetProtocol::remove_all(const Shard& shard, std::string_view group, std:
 void OffsetProtocol::topics_deleted(Shard& shard, const std::vector<std::string>& topics) {
   std::vector<Record> records;
   for (const auto& [key, cell] : shard.offsets().cells()) {
-    if (cell.latest() != nullptr && std::find(topics.begin(), topics.end(), key.topic) != topics.end()) {
+    if (cell.latest() != nullptr &&
+        std::find(topics.begin(), topics.end(), key.topic) != topics.end()) {
       records.push_back({encode_offset_key(key.group, key.topic, key.partition), std::nullopt});
     }
   }
@@ -233,25 +253,30 @@ void OffsetProtocol::expire(Shard& shard, Now now) {
   std::vector<Record> records;
   std::vector<std::pair<std::string, std::vector<Record>>> gone;
   for (const auto& [id, group] : shard.groups()) {
-    // Since when an offset is unused: without joining, since it was committed; of an empty group, since that is empty;
-    // of a stable one, since it was committed, for topics that nobody reads any more. Otherwise nothing expires.
+    // Since when an offset is unused: without joining, since it was committed; of an empty group,
+    // since that is empty; of a stable one, since it was committed, for topics that nobody reads
+    // any more. Otherwise nothing expires.
     const bool simple = !group->protocol_type();
     const bool empty = group->in(ClassicState::empty);
-    const bool stable = group->in(ClassicState::stable) && group->uses_consumer_protocol() && group->knows_subscription();
+    const bool stable = group->in(ClassicState::stable) && group->uses_consumer_protocol() &&
+                        group->knows_subscription();
     bool all_gone = true;
     std::vector<Record> tombstones;
-    for (auto cell = shard.first_offset(id); cell != shard.offsets().cells().end() && cell->first.group == id; ++cell) {
+    for (auto cell = shard.first_offset(id);
+         cell != shard.offsets().cells().end() && cell->first.group == id; ++cell) {
       const CommittedOffset* value = cell->second.latest();
       if (value == nullptr) {
         continue;
       }
-      const std::int64_t since = !simple && empty ? group->state_timestamp_ms().value_or(value->commit_timestamp_ms)
-                                                  : value->commit_timestamp_ms;
+      const std::int64_t since =
+          !simple && empty ? group->state_timestamp_ms().value_or(value->commit_timestamp_ms)
+                           : value->commit_timestamp_ms;
       const bool over = value->expire_timestamp_ms != -1
                             ? now.wall.ms >= value->expire_timestamp_ms
                             : now.wall.ms - since >= runtime_.config.offsets_retention_ms;
       if ((simple || empty || stable) && !group->subscribed_to(cell->first.topic) && over) {
-        tombstones.push_back({encode_offset_key(id, cell->first.topic, cell->first.partition), std::nullopt});
+        tombstones.push_back(
+            {encode_offset_key(id, cell->first.topic, cell->first.partition), std::nullopt});
       } else {
         all_gone = false;
       }
@@ -271,15 +296,15 @@ void OffsetProtocol::expire(Shard& shard, Now now) {
   }
 }
 
-void delete_group(Runtime& runtime, ClassicProtocol& classic, Shard& shard, const std::string& group,
-                  std::vector<Record> records, Shard::Outcome outcome) {
+void delete_group(Runtime& runtime, ClassicProtocol& classic, Shard& shard,
+                  const std::string& group, std::vector<Record> records, Shard::Outcome outcome) {
   std::shared_ptr<ClassicGroup> taken;
   if (const auto found = shard.groups().find(group); found != shard.groups().end()) {
     taken = found->second;
     shard.groups().erase(found);
   }
-  shard.append(std::move(records), [&runtime, &classic, &shard, group, taken, outcome = std::move(outcome)](
-                                       ErrorCode error, Now now) {
+  shard.append(std::move(records), [&runtime, &classic, &shard, group, taken,
+                                    outcome = std::move(outcome)](ErrorCode error, Now now) {
     if (error == ErrorCode::none) {
       // A group that was made meanwhile under the same name is another one, and says so itself.
       if (taken && shard.find_group(group) == nullptr) {

@@ -14,13 +14,15 @@ namespace hw::groups {
 
 class OffsetProtocol {
  public:
-  OffsetProtocol(Runtime& runtime, ClassicProtocol& classic) : runtime_(runtime), classic_(classic) {}
+  OffsetProtocol(Runtime& runtime, ClassicProtocol& classic)
+      : runtime_(runtime), classic_(classic) {}
 
-  void commit(Shard& shard, const wire::OffsetCommitRequest& request, const RequestContext& context, Now now,
-              const Done<wire::OffsetCommitResponse>& done);
+  void commit(Shard& shard, const wire::OffsetCommitRequest& request, const RequestContext& context,
+              Now now, const Done<wire::OffsetCommitResponse>& done);
   // `latest`: also what is not committed yet (require_stable, whose answer waits for it).
   [[nodiscard]] wire::OffsetFetchResponse::OffsetFetchResponseGroup fetch(
-      const Shard& shard, const wire::OffsetFetchRequest::OffsetFetchRequestGroup& request, bool latest) const;
+      const Shard& shard, const wire::OffsetFetchRequest::OffsetFetchRequestGroup& request,
+      bool latest) const;
   void remove(Shard& shard, const wire::OffsetDeleteRequest& request, Now now,
               const Done<wire::OffsetDeleteResponse>& done);
   // Tombstones for every offset of a group, those on their way included.
@@ -30,16 +32,17 @@ class OffsetProtocol {
   void expire(Shard& shard, Now now);
 
   // A response in which every partition of the request has `error`.
-  [[nodiscard]] static wire::OffsetCommitResponse commit_error(const wire::OffsetCommitRequest& request,
-                                                               wire::ErrorCode error);
+  [[nodiscard]] static wire::OffsetCommitResponse commit_error(
+      const wire::OffsetCommitRequest& request, wire::ErrorCode error);
 
  private:
   Runtime& runtime_;
   ClassicProtocol& classic_;
 };
 
-// Takes a group out of the shard and writes `records` (its tombstones). Should that fail, the group comes back as it was.
-void delete_group(Runtime& runtime, ClassicProtocol& classic, Shard& shard, const std::string& group,
-                  std::vector<Record> records, Shard::Outcome outcome);
+// Takes a group out of the shard and writes `records` (its tombstones). Should that fail, the group
+// comes back as it was.
+void delete_group(Runtime& runtime, ClassicProtocol& classic, Shard& shard,
+                  const std::string& group, std::vector<Record> records, Shard::Outcome outcome);
 
 }  // namespace hw::groups

@@ -6,7 +6,8 @@
 namespace hw::groups {
 namespace {
 
-// Calls `unit(code unit)` for each UTF-16 code unit. Bytes that are not UTF-8 become U+FFFD, as Java's decoder does.
+// Calls `unit(code unit)` for each UTF-16 code unit. Bytes that are not UTF-8 become U+FFFD, as
+// Java's decoder does.
 template <class Unit>
 void for_each_unit(std::string_view utf8, Unit unit) noexcept {
   std::size_t i = 0;
@@ -38,7 +39,8 @@ void for_each_unit(std::string_view utf8, Unit unit) noexcept {
     }
     const bool whole = taken == more + 1;
     i += taken;
-    const bool fine = whole && !(more == 2 && (point < 0x800 || (point >= 0xD800 && point < 0xE000))) &&
+    const bool fine = whole &&
+                      !(more == 2 && (point < 0x800 || (point >= 0xD800 && point < 0xE000))) &&
                       !(more == 3 && (point < 0x10000 || point > 0x10FFFF));
     if (!fine) {
       unit(0xFFFDU);
@@ -67,7 +69,8 @@ std::size_t java_length(std::string_view utf8) noexcept {
 
 std::int32_t partition_by_hash(std::string_view utf8, std::int32_t partitions) noexcept {
   const std::int32_t hash = java_hash(utf8);
-  const std::int32_t positive = hash == std::numeric_limits<std::int32_t>::min() ? 0 : (hash < 0 ? -hash : hash);
+  const std::int32_t positive =
+      hash == std::numeric_limits<std::int32_t>::min() ? 0 : (hash < 0 ? -hash : hash);
   return positive % partitions;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two numbers that Kafka takes from a Java string: its hash (which partition a group belongs to) and its length (the
-// bound of offset metadata). Both count UTF-16 code units, so text outside the basic plane counts twice.
+// Two numbers that Kafka takes from a Java string: its hash (which partition a group belongs to)
+// and its length (the bound of offset metadata). Both count UTF-16 code units, so text outside the
+// basic plane counts twice.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,9 @@ namespace hw::groups {
 
 [[nodiscard]] std::int32_t java_hash(std::string_view utf8) noexcept;
 [[nodiscard]] std::size_t java_length(std::string_view utf8) noexcept;
-// |hash| mod partitions, where the one number without a positive counterpart counts as 0. REQUIRES: partitions > 0.
-[[nodiscard]] std::int32_t partition_by_hash(std::string_view utf8, std::int32_t partitions) noexcept;
+// |hash| mod partitions, where the one number without a positive counterpart counts as 0. REQUIRES:
+// partitions > 0.
+[[nodiscard]] std::int32_t partition_by_hash(std::string_view utf8,
+                                             std::int32_t partitions) noexcept;
 
 }  // namespace hw::groups

@@ -66,6 +66,7 @@ std::optional<RecordKey> decode_key(const Bytes& key) {
 std::optional<wire::OffsetCommitValue> decode_offset_value(const Bytes& value) {
   return unframed<wire::OffsetCommitValue>(value);
 }
+
 std::optional<wire::GroupMetadataValue> decode_group_value(const Bytes& value) {
   return unframed<wire::GroupMetadataValue>(value);
 }
@@ -85,7 +86,8 @@ Bytes encode_group_key(std::string_view group) {
 }
 
 std::optional<Bytes> encode_offset_value(const wire::OffsetCommitValue& value) {
-  const std::int16_t version = value.expire_timestamp == -1 ? kOffsetValueVersion : kOffsetValueVersionWithExpiry;
+  const std::int16_t version =
+      value.expire_timestamp == -1 ? kOffsetValueVersion : kOffsetValueVersionWithExpiry;
   return framed(version, value, version);
 }
 

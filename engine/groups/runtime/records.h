@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The records of __consumer_offsets, byte for byte as Kafka writes them: an int16 in front of the key names the kind
-// (0 and 1 offset commit, 2 classic group), an int16 in front of the value its version. Other kinds are passed over.
+// The records of __consumer_offsets, byte for byte as Kafka writes them: an int16 in front of the
+// key names the kind (0 and 1 offset commit, 2 classic group), an int16 in front of the value its
+// version. Other kinds are passed over.
 #pragma once
 
 #include <optional>
@@ -21,12 +22,15 @@ struct OffsetKey {
   friend auto operator<=>(const OffsetKey&, const OffsetKey&) = default;
   friend bool operator==(const OffsetKey&, const OffsetKey&) = default;
 };
+
 struct GroupKey {
   std::string group;
 };
+
 struct OtherKey {
   std::int16_t kind = 0;
 };
+
 using RecordKey = std::variant<OffsetKey, GroupKey, OtherKey>;
 
 // Nothing where the bytes are not a key.
@@ -34,7 +38,8 @@ using RecordKey = std::variant<OffsetKey, GroupKey, OtherKey>;
 [[nodiscard]] std::optional<wire::OffsetCommitValue> decode_offset_value(const Bytes& value);
 [[nodiscard]] std::optional<wire::GroupMetadataValue> decode_group_value(const Bytes& value);
 
-[[nodiscard]] Bytes encode_offset_key(std::string_view group, std::string_view topic, std::int32_t partition);
+[[nodiscard]] Bytes encode_offset_key(std::string_view group, std::string_view topic,
+                                      std::int32_t partition);
 [[nodiscard]] Bytes encode_group_key(std::string_view group);
 // Version 1 where an expiry was asked for (clients of OffsetCommit 2-4), otherwise the newest.
 // Nothing where a text is too long to be written.

@@ -16,14 +16,17 @@ constexpr Duration kTellAgain = seconds(1);
 
 wire::ErrorCode coordinator_error(wire::ErrorCode append_error) noexcept {
   using wire::ErrorCode;
-  if (append_error == ErrorCode::unknown_topic_or_partition || append_error == ErrorCode::not_enough_replicas ||
+  if (append_error == ErrorCode::unknown_topic_or_partition ||
+      append_error == ErrorCode::not_enough_replicas ||
       append_error == ErrorCode::request_timed_out) {
     return ErrorCode::coordinator_not_available;
   }
-  if (append_error == ErrorCode::not_leader_or_follower || append_error == ErrorCode::kafka_storage_error) {
+  if (append_error == ErrorCode::not_leader_or_follower ||
+      append_error == ErrorCode::kafka_storage_error) {
     return ErrorCode::not_coordinator;
   }
-  if (append_error == ErrorCode::message_too_large || append_error == ErrorCode::record_list_too_large ||
+  if (append_error == ErrorCode::message_too_large ||
+      append_error == ErrorCode::record_list_too_large ||
       append_error == ErrorCode::invalid_fetch_size) {
     return ErrorCode::unknown_server_error;
   }
@@ -47,8 +50,9 @@ bool Shard::replay(const Record& record, AppendId epoch) {
       if (!value) {
         return false;
       }
-      next = CommittedOffset{value->offset.value(),      value->leader_epoch.value(), std::move(value->metadata),
-                             value->commit_timestamp,    value->expire_timestamp,     value->topic_id};
+      next = CommittedOffset{value->offset.value(),      value->leader_epoch.value(),
+                             std::move(value->metadata), value->commit_timestamp,
+                             value->expire_timestamp,    value->topic_id};
     }
     if (epoch == 0) {
       offsets_.set_committed(*offset_key, std::move(next));
@@ -61,8 +65,9 @@ bool Shard::replay(const Record& record, AppendId epoch) {
     }
     if (epoch == 0) {
       // Loaded values are slices of whole log reads, which must not stay in memory for one record.
-      group_records_.set_committed(group_key->group, record.value ? std::optional<Bytes>(Bytes::copy_of(record.value->span()))
-                                                                  : std::nullopt);
+      group_records_.set_committed(
+          group_key->group,
+          record.value ? std::optional<Bytes>(Bytes::copy_of(record.value->span())) : std::nullopt);
     } else {
       group_records_.set(epoch, group_key->group, record.value);
     }
@@ -126,7 +131,8 @@ bool Shard::pending(AppendId id) const {
 }
 
 void Shard::on_committed(AppendId id, wire::ErrorCode error, Now now) {
-  const auto found = std::find_if(open_.begin(), open_.end(), [id](const Open& open) { return open.id == id; });
+  const auto found =
+      std::find_if(open_.begin(), open_.end(), [id](const Open& open) { return open.id == id; });
   if (found == open_.end()) {
     return;  // rolled back with an earlier one
   }
@@ -160,9 +166,10 @@ void Shard::settle(Now now) {
     open_.pop_front();
     if (open.id != 0) {
       group_records_.commit(open.id, [](const std::string&, const Bytes*, const Bytes*) {});
-      offsets_.commit(open.id, [&](const OffsetKey& key, const CommittedOffset*, const CommittedOffset* next) {
-        offset_changed(key, next, now);
-      });
+      offsets_.commit(
+          open.id, [&](const OffsetKey& key, const CommittedOffset*, const CommittedOffset* next) {
+            offset_changed(key, next, now);
+          });
     }
     open.outcome(wire::ErrorCode::none, now);
   }
@@ -181,7 +188,8 @@ void Shard::offset_changed(const OffsetKey& key, const CommittedOffset* next, No
   // A deletion that is on its way has taken the group already; its tombstone follows.
   if (find_group(key.group) == nullptr && offsets_.latest(key) != nullptr) {
     create_group(key.group, now);
-    runtime_.emit(event::GroupStateChanged{key.group, state_name(ClassicState::empty), 0, std::string(),
+    runtime_.emit(event::GroupStateChanged{key.group, state_name(ClassicState::empty), 0,
+                                           std::string(),
                                            "offsets were committed without joining"});
   }
   const auto [published, fresh] = published_.try_emplace(key);
@@ -191,8 +199,8 @@ void Shard::offset_changed(const OffsetKey& key, const CommittedOffset* next, No
   published->second.counters->offset.set(next->offset);
   if (fresh || now.instant - published->second.told >= kTellAgain) {
     published->second.told = now.instant;
-    runtime_.emit(event::OffsetCommitted{key.group, key.topic, PartitionIndex(key.partition), Offset(next->offset),
-                                         published->second.counters});
+    runtime_.emit(event::OffsetCommitted{key.group, key.topic, PartitionIndex(key.partition),
+                                         Offset(next->offset), published->second.counters});
   }
 }
 

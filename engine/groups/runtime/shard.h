@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shard: one partition of __consumer_offsets as its coordinator holds it.
 //
-// Hard state (group records, committed offsets) changes only in replay(), speculatively when an append is made, for good
-// when it is committed; a failed append takes its changes and those of every later append with it. Outcomes run in the
-// order of the appends when they commit, newest first when they fail, so that each undoes on top of its own state.
-// Soft state (ClassicGroup) hangs off the shard and goes with it.
-// Thread rule: one thread.
+// Hard state (group records, committed offsets) changes only in replay(), speculatively when an
+// append is made, for good when it is committed; a failed append takes its changes and those of
+// every later append with it. Outcomes run in the order of the appends when they commit, newest
+// first when they fail, so that each undoes on top of its own state. Soft state (ClassicGroup)
+// hangs off the shard and goes with it. Thread rule: one thread.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,8 @@ struct Runtime {
   Prng prng;
   Timers timers;
   Outputs outputs;
-  std::vector<std::function<void()>> due;  // completions, run when the coordinator's state is settled
+  std::vector<std::function<void()>>
+      due;  // completions, run when the coordinator's state is settled
   AppendId last_append = 0;
   std::uint64_t last_serial = 0;
 
@@ -44,6 +45,7 @@ struct Runtime {
       due.emplace_back([done, response = std::move(response)] { done(response); });
     }
   }
+
   void emit(event::Any event) { outputs.events.push_back(std::move(event)); }
 };
 
@@ -53,10 +55,16 @@ struct OffsetKeyView {
   std::string_view topic;
   std::int32_t partition = 0;
 };
+
 struct OffsetKeyLess {
   using is_transparent = void;
-  static OffsetKeyView view(const OffsetKey& key) noexcept { return {key.group, key.topic, key.partition}; }
+
+  static OffsetKeyView view(const OffsetKey& key) noexcept {
+    return {key.group, key.topic, key.partition};
+  }
+
   static OffsetKeyView view(const OffsetKeyView& key) noexcept { return key; }
+
   template <class A, class B>
   bool operator()(const A& left, const B& right) const noexcept {
     const OffsetKeyView a = view(left);
@@ -79,6 +87,7 @@ struct CommittedOffset {
   std::int64_t expire_timestamp_ms = -1;  // -1: by the retention of the broker
   Uuid topic_id;                          // zero: not known
 };
+
 using OffsetTimeline = TimelineMap<OffsetKey, CommittedOffset, OffsetKeyLess>;
 
 class Shard {
@@ -87,10 +96,12 @@ class Shard {
   using Outcome = std::function<void(wire::ErrorCode error, Now now)>;
 
   Shard(PartitionIndex partition, Runtime& runtime) : partition_(partition), runtime_(runtime) {}
+
   Shard(const Shard&) = delete;
   Shard& operator=(const Shard&) = delete;
 
   [[nodiscard]] PartitionIndex partition() const noexcept { return partition_; }
+
   [[nodiscard]] bool loading() const noexcept { return loading_; }
 
   // --- loading
@@ -104,18 +115,27 @@ class Shard {
   void when_settled(Outcome outcome, Now now);
   [[nodiscard]] bool pending(AppendId id) const;
   void on_committed(AppendId id, wire::ErrorCode error, Now now);
-  // The partition is not led any more: outcomes that are open end with not_coordinator, and may write nothing.
+  // The partition is not led any more: outcomes that are open end with not_coordinator, and may
+  // write nothing.
   void abandon_open(Now now);
 
   // --- state
   using Groups = std::map<std::string, std::shared_ptr<ClassicGroup>, std::less<>>;
+
   [[nodiscard]] Groups& groups() noexcept { return groups_; }
+
   [[nodiscard]] const Groups& groups() const noexcept { return groups_; }
+
   [[nodiscard]] ClassicGroup* find_group(std::string_view id) const;
   [[nodiscard]] ClassicGroup* find_group(std::string_view id, std::uint64_t serial) const;
   ClassicGroup& create_group(std::string_view id, Now now);
+
   [[nodiscard]] const OffsetTimeline& offsets() const noexcept { return offsets_; }
-  [[nodiscard]] const TimelineMap<std::string, Bytes>& group_records() const noexcept { return group_records_; }
+
+  [[nodiscard]] const TimelineMap<std::string, Bytes>& group_records() const noexcept {
+    return group_records_;
+  }
+
   [[nodiscard]] std::string dump() const;
 
   // The first cell of a group's offsets; walk while the key's group is the same.
@@ -129,6 +149,7 @@ class Shard {
     bool committed = false;
     Outcome outcome;
   };
+
   // The one place that changes hard state. `epoch` 0: committed already.
   bool replay(const Record& record, AppendId epoch);
   void settle(Now now);
@@ -141,10 +162,12 @@ class Shard {
   Groups groups_;
   TimelineMap<std::string, Bytes> group_records_;  // the newest record's value of each group
   OffsetTimeline offsets_;
+
   struct Published {
     std::shared_ptr<event::CommittedCounters> counters;
     Instant told;  // when an event last told of it
   };
+
   std::map<OffsetKey, Published, OffsetKeyLess> published_;
 };
 

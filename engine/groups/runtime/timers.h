@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deadlines of a coordinator, each under a key. Scheduling a key again replaces its deadline; what is due comes out in
-// order of deadline, then of scheduling, so that a run repeats. Thread rule: one thread.
+// Deadlines of a coordinator, each under a key. Scheduling a key again replaces its deadline; what
+// is due comes out in order of deadline, then of scheduling, so that a run repeats. Thread rule:
+// one thread.
 #pragma once
 
 #include <compare>
@@ -35,6 +36,7 @@ class Timers {
     slot->second = {at, ++serial_};
     by_time_.emplace(slot->second, slot);
   }
+
   void cancel(const TimerKey& key) {
     const auto slot = by_key_.find(key);
     if (slot != by_key_.end()) {
@@ -42,6 +44,7 @@ class Timers {
       by_key_.erase(slot);
     }
   }
+
   void cancel_all(PartitionIndex partition) {
     auto slot = by_key_.lower_bound(TimerKey{partition, TimerKey::Kind::heartbeat, {}, {}});
     while (slot != by_key_.end() && slot->first.partition == partition) {
@@ -49,6 +52,7 @@ class Timers {
       slot = by_key_.erase(slot);
     }
   }
+
   // Takes the first key whose deadline is not after `now`.
   std::optional<TimerKey> pop_due(Instant now) {
     if (by_time_.empty() || by_time_.begin()->first.first > now) {
@@ -60,11 +64,16 @@ class Timers {
     by_key_.erase(slot);
     return key;
   }
+
   [[nodiscard]] std::optional<Instant> deadline(const TimerKey& key) const {
     const auto slot = by_key_.find(key);
     return slot == by_key_.end() ? std::nullopt : std::optional<Instant>(slot->second.first);
   }
-  [[nodiscard]] Instant next() const { return by_time_.empty() ? kNever : by_time_.begin()->first.first; }
+
+  [[nodiscard]] Instant next() const {
+    return by_time_.empty() ? kNever : by_time_.begin()->first.first;
+  }
+
   [[nodiscard]] std::size_t size() const noexcept { return by_key_.size(); }
 
  private:

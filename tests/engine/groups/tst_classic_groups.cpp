@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Classic groups, clause by clause as Apache Kafka 4.4 behaves (the numbers are those of the reference's behaviours).
-#include <QtTest>
+// Classic groups, clause by clause as Apache Kafka 4.4 behaves (the numbers are those of the
+// reference's behaviours).
 #include <algorithm>
 #include <string>
 #include <vector>
+
+#include <QtTest>
 
 #include "world.h"
 
@@ -21,7 +23,8 @@ struct Pair {
 };
 
 // Two members in a stable group; protocol metadata "meta" for both.
-Pair stable_pair(World& world, const std::string& group, const JoinOptions& first = {}, const JoinOptions& second = {}) {
+Pair stable_pair(World& world, const std::string& group, const JoinOptions& first = {},
+                 const JoinOptions& second = {}) {
   Pair pair;
   pair.leader = world.lone_member(group, first);
   std::string id = second.instance ? std::string() : world.member_id(group, second);
@@ -30,7 +33,8 @@ Pair stable_pair(World& world, const std::string& group, const JoinOptions& firs
   pair.follower = joining->member_id;
   pair.generation = again->generation_id;
   auto waiting = world.sync(group, pair.generation, pair.follower, {}, second.instance);
-  world.sync(group, pair.generation, pair.leader, {{pair.leader, "1"}, {pair.follower, "2"}}, first.instance);
+  world.sync(group, pair.generation, pair.leader, {{pair.leader, "1"}, {pair.follower, "2"}},
+             first.instance);
   return pair;
 }
 
@@ -44,6 +48,7 @@ std::string subscription(const std::vector<std::string>& topics) {
   }
   return text + std::string(4, '\xFF');
 }
+
 std::string assignment(const std::string& topic, const std::vector<char>& partitions) {
   std::string text{'\0', '\0', '\0', '\0', '\0', '\1', '\0', static_cast<char>(topic.size())};
   text += topic;
@@ -60,6 +65,7 @@ class TestClassicGroups : public QObject {
   Q_OBJECT
 
  private slots:
+
   // ---- 147
   void a_member_without_id_gets_one_and_comes_back() {
     World world;
@@ -73,6 +79,7 @@ class TestClassicGroups : public QObject {
     QCOMPARE(second->error_code, ErrorCode::none);
     QCOMPARE(second->member_id, first->member_id);
   }
+
   void an_old_client_joins_at_once() {
     World world;
     JoinOptions old;
@@ -82,6 +89,7 @@ class TestClassicGroups : public QObject {
     QCOMPARE(joined->generation_id, 1);
     QCOMPARE(joined->leader, joined->member_id);
   }
+
   void a_static_member_joins_at_once_under_its_instance() {
     World world;
     JoinOptions options;
@@ -90,6 +98,7 @@ class TestClassicGroups : public QObject {
     QCOMPARE(joined->error_code, ErrorCode::none);
     QVERIFY(joined->member_id.starts_with("inst-"));
   }
+
   void an_id_that_is_not_used_is_forgotten() {
     World world;
     const std::string id = world.member_id("g");
@@ -135,6 +144,7 @@ class TestClassicGroups : public QObject {
     QCOMPARE(joined->protocol_type.value(), std::string("consumer"));
     QVERIFY(!joined->skip_assignment);
   }
+
   void only_the_leader_gets_the_members() {
     World world;
     const std::string leader = world.lone_member("g");
@@ -165,9 +175,11 @@ class TestClassicGroups : public QObject {
     QCOMPARE(joining_b->protocol_name.value(), std::string("sticky"));
     QCOMPARE(joining_c->generation_id, 2);
     for (const auto& member : again->members) {
-      QCOMPARE(member.metadata.size(), std::size_t{1});  // the bytes that go with the chosen protocol
+      QCOMPARE(member.metadata.size(),
+               std::size_t{1});  // the bytes that go with the chosen protocol
     }
   }
+
   void a_vote_counts_only_for_what_all_support() {
     World world;
     JoinOptions a;
@@ -198,6 +210,7 @@ class TestClassicGroups : public QObject {
     QCOMPARE(second->generation_id, 1);
     QCOMPARE(first->members.size(), std::size_t{2});
   }
+
   void the_initial_delay_is_bounded_by_the_rebalance_timeout() {
     Config config = World::fast();
     config.group_initial_rebalance_delay_ms = 3'000;
@@ -244,13 +257,15 @@ class TestClassicGroups : public QObject {
     QCOMPARE(world.state("g"), std::string("Stable"));
     QCOMPARE(world.sync("g", 1, a)->assignment.text(), std::string_view("AA"));  // stored
     QCOMPARE(world.sync("g", 9, a)->error_code, ErrorCode::illegal_generation);
-    QCOMPARE(world.sync("g", 1, a, {}, {}, "zz")->error_code, ErrorCode::inconsistent_group_protocol);
+    QCOMPARE(world.sync("g", 1, a, {}, {}, "zz")->error_code,
+             ErrorCode::inconsistent_group_protocol);
     QCOMPARE(world.sync("g", 1, "x")->error_code, ErrorCode::unknown_member_id);
     QCOMPARE(world.sync("none", 1, a)->error_code, ErrorCode::unknown_member_id);
     QCOMPARE(world.sync("", 1, a)->error_code, ErrorCode::invalid_group_id);
     world.join("g", world.member_id("g"));
     QCOMPARE(world.sync("g", 1, a)->error_code, ErrorCode::rebalance_in_progress);
   }
+
   void every_member_gets_its_own_assignment() {
     World world;
     const std::string a = world.lone_member("g");
@@ -263,6 +278,7 @@ class TestClassicGroups : public QObject {
     QCOMPARE(leader->assignment.text(), std::string_view("1"));
     QCOMPARE(waiting->assignment.text(), std::string_view("2"));
   }
+
   void a_member_that_was_forgotten_by_the_leader_gets_nothing() {
     World world;
     const std::string a = world.lone_member("g");
@@ -273,6 +289,7 @@ class TestClassicGroups : public QObject {
     QCOMPARE(waiting->error_code, ErrorCode::none);
     QVERIFY(waiting->assignment.empty());
   }
+
   void the_assignment_leaves_when_it_is_committed() {
     World world;
     const std::string a = world.member_id("g");
@@ -285,6 +302,7 @@ class TestClassicGroups : public QObject {
     QCOMPARE(synced->assignment.text(), std::string_view("AA"));
     QCOMPARE(world.state("g"), std::string("Stable"));
   }
+
   void an_assignment_that_cannot_be_written_starts_over() {
     World world;
     const std::string a = world.member_id("g");
@@ -297,6 +315,21 @@ class TestClassicGroups : public QObject {
     QCOMPARE(world.state("g"), std::string("PreparingRebalance"));
     QCOMPARE(world.join("g", a)->generation_id, 2);
   }
+
+  void a_leader_that_assigns_twice_is_heard_once() {
+    World world;
+    const std::string a = world.member_id("g");
+    world.join("g", a);
+    world.hold = true;
+    auto first = world.sync("g", 1, a, {{a, "1"}});
+    auto second = world.sync("g", 1, a, {{a, "2"}});  // another connection: the first is given up
+    QCOMPARE(first->error_code, ErrorCode::rebalance_in_progress);
+    QCOMPARE(world.held.size(), std::size_t{1});
+    world.commit_held();
+    QCOMPARE(second->assignment.text(), std::string_view("1"));
+    QCOMPARE(world.sync("g", 1, a)->assignment.text(), std::string_view("1"));
+  }
+
   void an_assignment_that_comes_too_late_is_dropped() {
     World world;
     const std::string a = world.member_id("g");
@@ -344,13 +377,16 @@ class TestClassicGroups : public QObject {
     QCOMPARE(world.state("g"), std::string("Stable"));
     QCOMPARE(world.heartbeat("g", pair.generation, pair.leader), ErrorCode::none);
   }
+
   void a_leader_that_joins_again_rebalances() {
     World world;
     const Pair pair = stable_pair(world, "g");
     auto again = world.join("g", pair.leader);
     QVERIFY(!again.here());
-    QCOMPARE(world.heartbeat("g", pair.generation, pair.follower), ErrorCode::rebalance_in_progress);
+    QCOMPARE(world.heartbeat("g", pair.generation, pair.follower),
+             ErrorCode::rebalance_in_progress);
   }
+
   void changed_metadata_rebalances() {
     World world;
     const Pair pair = stable_pair(world, "g");
@@ -360,6 +396,7 @@ class TestClassicGroups : public QObject {
     QVERIFY(!again.here());
     QCOMPARE(world.state("g"), std::string("PreparingRebalance"));
   }
+
   void joining_again_while_assignments_are_made() {
     World world;
     const std::string a = world.lone_member("g");
@@ -391,6 +428,7 @@ class TestClassicGroups : public QObject {
     QCOMPARE(joining->members.size(), std::size_t{1});
     QCOMPARE(world.heartbeat("g", 2, a), ErrorCode::unknown_member_id);
   }
+
   void a_static_member_stays_until_its_session_ends() {
     World world;
     JoinOptions fixed;
@@ -422,8 +460,10 @@ class TestClassicGroups : public QObject {
     QCOMPARE(world.state("g"), std::string("Empty"));
     QCOMPARE(world.heartbeat("g", 1, a), ErrorCode::unknown_member_id);
     QCOMPARE(world.told<event::GroupStateChanged>().back().state, std::string("Empty"));
-    QCOMPARE(world.told<event::GroupStateChanged>().back().reason, a + " sent no heartbeat for 6 s");
+    QCOMPARE(world.told<event::GroupStateChanged>().back().reason,
+             a + " sent no heartbeat for 6 s");
   }
+
   void who_waits_for_an_answer_is_alive() {
     World world;
     const std::string a = world.lone_member("g");
@@ -438,6 +478,7 @@ class TestClassicGroups : public QObject {
     world.join("g", a);
     QCOMPARE(joining->error_code, ErrorCode::none);
   }
+
   void a_new_member_does_not_wait_for_ever() {
     World world;
     JoinOptions slow;
@@ -465,7 +506,8 @@ class TestClassicGroups : public QObject {
     QCOMPARE(back->generation_id, pair.generation);
     QVERIFY(!back->skip_assignment);
     QCOMPARE(world.state("g"), std::string("Stable"));
-    QCOMPARE(world.sync("g", pair.generation, back->member_id, {}, "b")->assignment.text(), std::string_view("2"));
+    QCOMPARE(world.sync("g", pair.generation, back->member_id, {}, "b")->assignment.text(),
+             std::string_view("2"));
     // The leader: it is told to leave the assignment as it is, and gets the members to look at.
     auto leader = world.join("g", "", a);
     QVERIFY(leader->skip_assignment);
@@ -473,6 +515,7 @@ class TestClassicGroups : public QObject {
     QCOMPARE(leader->leader, leader->member_id);
     QCOMPARE(world.state("g"), std::string("Stable"));
   }
+
   void an_old_static_leader_is_told_that_another_leads() {
     World world;
     JoinOptions a;
@@ -484,6 +527,7 @@ class TestClassicGroups : public QObject {
     QVERIFY(back->members.empty());
     QVERIFY(!back->skip_assignment);
   }
+
   void a_static_member_with_another_protocol_rebalances() {
     World world;
     JoinOptions a;
@@ -494,6 +538,7 @@ class TestClassicGroups : public QObject {
     a.protocols = {{"sticky", "meta"}, {"range", "meta"}};
     QCOMPARE(world.join("g", "", a)->generation_id, 2);
   }
+
   void a_static_return_that_cannot_be_written_is_undone() {
     World world;
     JoinOptions a;
@@ -525,6 +570,7 @@ class TestClassicGroups : public QObject {
     QCOMPARE(world.heartbeat("g", 1, new_id, "a"), ErrorCode::none);
     QCOMPARE(world.heartbeat("g", 1, new_id, "b"), ErrorCode::unknown_member_id);
   }
+
   void who_waits_under_a_fenced_id_is_told() {
     World world;
     const std::string leader = world.lone_member("g");
@@ -545,7 +591,8 @@ class TestClassicGroups : public QObject {
     JoinOptions fixed;
     fixed.instance = "s";
     const Pair pair = stable_pair(world, "g", {}, fixed);
-    wire::LeaveGroupResponse left = world.leave("g", {{pair.leader, {}, "done"}, {"zz", {}, {}}, {"", "s", {}}, {"", "t", {}}});
+    wire::LeaveGroupResponse left =
+        world.leave("g", {{pair.leader, {}, "done"}, {"zz", {}, {}}, {"", "s", {}}, {"", "t", {}}});
     QCOMPARE(left.error_code, ErrorCode::none);
     QCOMPARE(left.members.size(), std::size_t{4});
     QCOMPARE(left.members[0].error_code, ErrorCode::none);
@@ -559,16 +606,19 @@ class TestClassicGroups : public QObject {
     QCOMPARE(left.members[0].error_code, ErrorCode::unknown_member_id);
     QCOMPARE(world.leave("", {{"m", {}, {}}}).error_code, ErrorCode::invalid_group_id);
   }
+
   void the_others_rebalance_when_one_leaves() {
     World world;
     const Pair pair = stable_pair(world, "g");
     world.leave("g", {{pair.leader, {}, "the consumer is being closed"}});
     QCOMPARE(world.state("g"), std::string("PreparingRebalance"));
-    QCOMPARE(world.told<event::GroupStateChanged>().back().reason, pair.leader + " left: the consumer is being closed");
+    QCOMPARE(world.told<event::GroupStateChanged>().back().reason,
+             pair.leader + " left: the consumer is being closed");
     auto again = world.join("g", pair.follower);
     QCOMPARE(again->generation_id, 3);
     QCOMPARE(again->leader, pair.follower);
   }
+
   void a_member_that_waits_and_leaves_is_answered() {
     World world;
     const std::string a = world.lone_member("g");
@@ -579,6 +629,7 @@ class TestClassicGroups : public QObject {
     QCOMPARE(joining.times(), 1);
     QCOMPARE(world.join("g", a)->generation_id, 2);
   }
+
   void a_pending_member_can_leave() {
     World world;
     const std::string id = world.member_id("g");
@@ -620,7 +671,8 @@ class TestClassicGroups : public QObject {
     QCOMPARE(stable.members[0].client_host, std::string("/127.0.0.1"));
     QCOMPARE(stable.members[0].member_assignment.text(), std::string_view("A"));
     QCOMPARE(stable.members[0].member_metadata.text(), std::string_view("meta"));
-    QCOMPARE(world.list({"STABLE "}, {"Classic"}), std::vector<std::string>{"g/Stable/classic/consumer"});
+    QCOMPARE(world.list({"STABLE "}, {"Classic"}),
+             std::vector<std::string>{"g/Stable/classic/consumer"});
     QCOMPARE(world.list({"Empty"}).size(), std::size_t{0});
     QCOMPARE(world.list({}, {"consumer"}).size(), std::size_t{0});
     world.join("g", world.member_id("g"));
@@ -660,6 +712,7 @@ class TestClassicGroups : public QObject {
     coordinator.heartbeat(beat, {}, now, unknown.done());
     QCOMPARE(unknown->error_code, ErrorCode::unknown_member_id);
   }
+
   void unloading_answers_all_who_wait() {
     World world;
     const std::string a = world.lone_member("g");
@@ -679,7 +732,8 @@ class TestClassicGroups : public QObject {
     QCOMPARE(world.coordinator.next_deadline().ns, kNever.ns);
     for (const Outputs::Append& append : world.held) {
       QVERIFY(!world.coordinator.pending(append.id));
-      world.coordinator.on_committed(append.id, ErrorCode::none, world.now);  // late, and without effect
+      world.coordinator.on_committed(append.id, ErrorCode::none,
+                                     world.now);  // late, and without effect
     }
     QVERIFY(!world.coordinator.has_outputs() || world.coordinator.take().appends.empty());
     QCOMPARE(joining.times() + syncing.times() + committing.times(), 3);
@@ -695,11 +749,13 @@ class TestClassicGroups : public QObject {
     after.load();
     QCOMPARE(after.state("g"), std::string("Stable"));
     QCOMPARE(after.heartbeat("g", pair.generation, pair.leader), ErrorCode::none);
-    QCOMPARE(after.sync("g", pair.generation, pair.follower)->assignment.text(), std::string_view("2"));
+    QCOMPARE(after.sync("g", pair.generation, pair.follower)->assignment.text(),
+             std::string_view("2"));
     QCOMPARE(after.told<event::GroupAssigned>().back().members.size(), std::size_t{2});
     after.advance(10'000);
     QCOMPARE(after.heartbeat("g", pair.generation, pair.follower), ErrorCode::unknown_member_id);
   }
+
   void records_that_cannot_be_read_are_counted() {
     World world;
     const std::string id = world.lone_member("g");
@@ -707,13 +763,16 @@ class TestClassicGroups : public QObject {
     after.coordinator.unload(PartitionIndex(0), after.now);
     after.log = world.log;
     after.log[0].push_back({Bytes::copy_of(std::string_view("\0\2\0\x09", 4)), std::nullopt});
-    after.log[0].push_back({Bytes::copy_of(std::string_view("\0\2\0\1g", 5)), Bytes::copy_of(std::string_view("\0\x63", 2))});
-    after.log[0].push_back({Bytes::copy_of(std::string_view("\0\x03\0\1k", 5)), Bytes::copy_of("whatever")});
+    after.log[0].push_back({Bytes::copy_of(std::string_view("\0\2\0\1g", 5)),
+                            Bytes::copy_of(std::string_view("\0\x63", 2))});
+    after.log[0].push_back(
+        {Bytes::copy_of(std::string_view("\0\x03\0\1k", 5)), Bytes::copy_of("whatever")});
     after.load();
     QCOMPARE(after.coordinator.load_errors(), std::uint64_t{2});
     QCOMPARE(after.heartbeat("g", 1, id), ErrorCode::none);
     QCOMPARE(after.list().size(), std::size_t{1});
   }
+
   void a_group_that_was_never_written_never_was() {
     World world;
     world.hold = true;
@@ -745,9 +804,11 @@ class TestClassicGroups : public QObject {
     QCOMPARE(assigned.leader, leader);
     QCOMPARE(assigned.members.size(), std::size_t{1});
     QCOMPARE(assigned.members[0].connection, ConnectionId(1));
-    const std::vector<std::pair<std::string, PartitionIndex>> expected{{"orders", PartitionIndex(0)}, {"orders", PartitionIndex(2)}};
+    const std::vector<std::pair<std::string, PartitionIndex>> expected{
+        {"orders", PartitionIndex(0)}, {"orders", PartitionIndex(2)}};
     QCOMPARE(assigned.members[0].partitions == expected, true);
   }
+
   void an_assignment_that_is_not_the_consumers_is_shown_as_none() {
     World world;
     world.lone_member("g");  // assigns the byte "A"

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts below the coordinator: Java's string numbers, timelines, deadlines, the bytes of records.
-#include <QtTest>
+// The parts below the coordinator: Java's string numbers, timelines, deadlines, the bytes of
+// records.
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include <QtTest>
 
 #include "engine/base/prng.h"
 #include "engine/groups/runtime/java_string.h"
@@ -33,12 +35,13 @@ class TestGroupsRuntime : public QObject {
   Q_OBJECT
 
  private slots:
+
   void java_hashes() {
     QCOMPARE(java_hash(""), 0);
     QCOMPARE(java_hash("a"), 97);
     QCOMPARE(java_hash("hello"), 99162322);
     QCOMPARE(java_hash("polygenelubricants"), std::numeric_limits<std::int32_t>::min());
-    QCOMPARE(java_hash("\xC3\xA9"), 0xE9);                         // é
+    QCOMPARE(java_hash("\xC3\xA9"), 0xE9);                          // é
     QCOMPARE(java_hash("\xF0\x9F\x98\x80"), 0xD83D * 31 + 0xDE00);  // two code units
     QCOMPARE(java_length("a\xC3\xA9\xF0\x9F\x98\x80"), std::size_t{4});
     QCOMPARE(java_length("\xFF\xC3"), std::size_t{2});  // not UTF-8: one replacement each
@@ -67,7 +70,8 @@ class TestGroupsRuntime : public QObject {
             open.push_back({++epoch, {}});
             for (std::uint64_t n = prng.below(3) + 1; n > 0; --n) {
               const int key = static_cast<int>(prng.below(5));
-              const std::optional<int> value = prng.below(3) == 0 ? std::nullopt : std::optional<int>(step);
+              const std::optional<int> value =
+                  prng.below(3) == 0 ? std::nullopt : std::optional<int>(step);
               timeline.set(epoch, key, value);
               open.back().second.emplace_back(key, value);
             }
@@ -143,26 +147,44 @@ class TestGroupsRuntime : public QObject {
   }
 
   void offset_records_are_kafkas() {
-    QCOMPARE(hex(encode_offset_key("g", "topic", 2)), std::string("0001" "000167" "0005746f706963" "00000002"));
+    QCOMPARE(hex(encode_offset_key("g", "topic", 2)), std::string("0001"
+                                                                  "000167"
+                                                                  "0005746f706963"
+                                                                  "00000002"));
     wire::OffsetCommitValue value;
     value.offset = Offset(42);
     value.leader_epoch = LeaderEpoch(3);
     value.metadata = "md";
     value.commit_timestamp = 0x0102030405060708;
-    // Version 4 is flexible: compact string, tagged fields; the topic id is tag 0 and absent when zero.
-    QCOMPARE(hex(*encode_offset_value(value)),
-             std::string("0004" "000000000000002a" "00000003" "036d64" "0102030405060708" "00"));
+    // Version 4 is flexible: compact string, tagged fields; the topic id is tag 0 and absent when
+    // zero.
+    QCOMPARE(hex(*encode_offset_value(value)), std::string("0004"
+                                                           "000000000000002a"
+                                                           "00000003"
+                                                           "036d64"
+                                                           "0102030405060708"
+                                                           "00"));
     value.topic_id = {0x1111111111111111, 0x2222222222222222};
-    QCOMPARE(hex(*encode_offset_value(value)),
-             std::string("0004" "000000000000002a" "00000003" "036d64" "0102030405060708" "01" "00" "10"
-                         "11111111111111112222222222222222"));
+    QCOMPARE(hex(*encode_offset_value(value)), std::string("0004"
+                                                           "000000000000002a"
+                                                           "00000003"
+                                                           "036d64"
+                                                           "0102030405060708"
+                                                           "01"
+                                                           "00"
+                                                           "10"
+                                                           "11111111111111112222222222222222"));
     value.expire_timestamp = 9;  // the old version that can say when it expires
-    QCOMPARE(hex(*encode_offset_value(value)),
-             std::string("0001" "000000000000002a" "00026d64" "0102030405060708" "0000000000000009"));
+    QCOMPARE(hex(*encode_offset_value(value)), std::string("0001"
+                                                           "000000000000002a"
+                                                           "00026d64"
+                                                           "0102030405060708"
+                                                           "0000000000000009"));
   }
 
   void group_records_are_kafkas() {
-    QCOMPARE(hex(encode_group_key("grp")), std::string("0002" "0003677270"));
+    QCOMPARE(hex(encode_group_key("grp")), std::string("0002"
+                                                       "0003677270"));
     wire::GroupMetadataValue value;
     value.protocol_type = "consumer";
     value.generation = 5;
@@ -178,10 +200,23 @@ class TestGroupsRuntime : public QObject {
     member.subscription = Bytes::copy_of("S");
     member.assignment = Bytes::copy_of("A");
     value.members.push_back(member);
-    QCOMPARE(hex(*encode_group_value(value)),
-             std::string("0003" "0008636f6e73756d6572" "00000005" "000572616e6765" "00016d" "0000000000000007" "00000001"
-                         "00016d" "ffff" "000163" "00022f68" "00000001" "00000002" "0000000153" "0000000141"));
-    const std::optional<wire::GroupMetadataValue> again = decode_group_value(*encode_group_value(value));
+    QCOMPARE(hex(*encode_group_value(value)), std::string("0003"
+                                                          "0008636f6e73756d6572"
+                                                          "00000005"
+                                                          "000572616e6765"
+                                                          "00016d"
+                                                          "0000000000000007"
+                                                          "00000001"
+                                                          "00016d"
+                                                          "ffff"
+                                                          "000163"
+                                                          "00022f68"
+                                                          "00000001"
+                                                          "00000002"
+                                                          "0000000153"
+                                                          "0000000141"));
+    const std::optional<wire::GroupMetadataValue> again =
+        decode_group_value(*encode_group_value(value));
     QVERIFY(again.has_value());
     QVERIFY(*again == value);
   }
@@ -190,13 +225,14 @@ class TestGroupsRuntime : public QObject {
     const auto bytes = [](std::string_view text) { return Bytes::copy_of(text); };
     QVERIFY(!decode_key(Bytes()));
     QVERIFY(!decode_key(bytes(std::string_view("\0", 1))));
-    QVERIFY(!decode_key(bytes(std::string_view("\0\1\0", 3))));           // an offset key that ends early
-    QVERIFY(!decode_key(bytes(std::string_view("\0\2\0\x09g", 5))));      // a length beyond the end
+    QVERIFY(!decode_key(bytes(std::string_view("\0\1\0", 3))));  // an offset key that ends early
+    QVERIFY(!decode_key(bytes(std::string_view("\0\2\0\x09g", 5))));  // a length beyond the end
     const auto other = decode_key(bytes(std::string_view("\0\x03\0\1g", 5)));  // a KIP-848 group
     QCOMPARE(std::get<OtherKey>(*other).kind, std::int16_t{3});
     const auto legacy = decode_key(bytes(std::string_view("\0\0\0\1g\0\1t\0\0\0\5", 12)));
     QCOMPARE(std::get<OffsetKey>(*legacy).partition, 5);
-    QVERIFY(!decode_offset_value(bytes(std::string_view("\0\x09", 2))));  // a version from the future
+    QVERIFY(
+        !decode_offset_value(bytes(std::string_view("\0\x09", 2))));  // a version from the future
     QVERIFY(!decode_group_value(bytes(std::string_view("\0\3\0", 3))));
   }
 };

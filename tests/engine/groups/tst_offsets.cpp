@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Committed offsets: who may commit, what is read back, deletion, expiry, rollback.
-#include <QtTest>
 #include <string>
 #include <vector>
+
+#include <QtTest>
 
 #include "world.h"
 
@@ -14,7 +15,8 @@ using hw::wire::ErrorCode;
 namespace {
 
 std::string subscription(const std::string& topic) {
-  return std::string{'\0', '\0', '\0', '\0', '\0', '\1', '\0', static_cast<char>(topic.size())} + topic + std::string(4, '\xFF');
+  return std::string{'\0', '\0', '\0', '\0', '\0', '\1', '\0', static_cast<char>(topic.size())} +
+         topic + std::string(4, '\xFF');
 }
 
 JoinOptions subscribed(const std::string& topic) {
@@ -23,7 +25,8 @@ JoinOptions subscribed(const std::string& topic) {
   return options;
 }
 
-wire::OffsetDeleteResponse delete_offset(World& world, const std::string& group, const std::string& topic) {
+wire::OffsetDeleteResponse delete_offset(World& world, const std::string& group,
+                                         const std::string& topic) {
   wire::OffsetDeleteRequest request;
   request.group_id = group;
   wire::OffsetDeleteRequest::OffsetDeleteRequestTopic asked;
@@ -42,6 +45,7 @@ class TestOffsets : public QObject {
   Q_OBJECT
 
  private slots:
+
   // ---- 163
   void who_may_commit() {
     World world;
@@ -49,10 +53,12 @@ class TestOffsets : public QObject {
     QCOMPARE(world.commit("g", "t", 5, 1, a), ErrorCode::none);
     QCOMPARE(world.commit("g", "t", 6, 0, a), ErrorCode::illegal_generation);
     QCOMPARE(world.commit("g", "t", 6, 1, "x"), ErrorCode::unknown_member_id);
-    QCOMPARE(world.commit("g", "t", 6), ErrorCode::unknown_member_id);  // nobody in particular, but there are members
+    QCOMPARE(world.commit("g", "t", 6),
+             ErrorCode::unknown_member_id);  // nobody in particular, but there are members
     QCOMPARE(world.fetch("g", "t"), std::int64_t{5});
     auto joining = world.join("g", world.member_id("g"));
-    QCOMPARE(world.commit("g", "t", 7, 1, a), ErrorCode::none);  // PreparingRebalance: the last chance
+    QCOMPARE(world.commit("g", "t", 7, 1, a),
+             ErrorCode::none);  // PreparingRebalance: the last chance
     world.join("g", a);
     QCOMPARE(world.commit("g", "t", 8, 2, a), ErrorCode::rebalance_in_progress);
     QCOMPARE(world.fetch("g", "t"), std::int64_t{7});
@@ -60,6 +66,7 @@ class TestOffsets : public QObject {
     QCOMPARE(world.commit("g", "t", 9), ErrorCode::none);
     QCOMPARE(world.fetch("g", "t"), std::int64_t{9});
   }
+
   void a_group_that_does_not_exist() {
     World world;
     World::CommitOptions options;
@@ -72,6 +79,7 @@ class TestOffsets : public QObject {
     QCOMPARE(world.commit("", "t", 1), ErrorCode::none);  // the empty group may, as it always could
     QCOMPARE(world.fetch("", "t"), std::int64_t{1});
   }
+
   void a_commit_keeps_the_session() {
     World world;
     const std::string a = world.lone_member("g");
@@ -94,7 +102,8 @@ class TestOffsets : public QObject {
     for (int i = 0; i < 4'096; ++i) {
       options.metadata += "\xC3\xA9";
     }
-    QCOMPARE(world.commit("g", "t", 3, -1, "", options), ErrorCode::none);  // 8192 bytes, 4096 characters
+    QCOMPARE(world.commit("g", "t", 3, -1, "", options),
+             ErrorCode::none);  // 8192 bytes, 4096 characters
     QCOMPARE(world.fetch("g", "t"), std::int64_t{3});
   }
 
@@ -113,6 +122,7 @@ class TestOffsets : public QObject {
     QCOMPARE(partitions[1].error_code, ErrorCode::none);
     QCOMPARE(world.fetch("unknown", "t"), std::int64_t{-1});
   }
+
   void every_topic_of_a_group() {
     World world;
     World::CommitOptions second;
@@ -130,6 +140,7 @@ class TestOffsets : public QObject {
     QCOMPARE(all.topics[1].partitions[1].metadata.value(), std::string("here"));
     QVERIFY(world.fetch_all("none").topics.empty());
   }
+
   void a_topic_created_again_has_no_offsets() {
     World world;
     World::CommitOptions options;
@@ -145,7 +156,8 @@ class TestOffsets : public QObject {
       request.groups[0].topics->front().topic_id = {1, id};
       Answer<wire::OffsetFetchResponse> answer;
       world.coordinator.fetch_offsets(request, world.context(10), world.now, answer.done());
-      QCOMPARE(answer->groups[0].topics[0].partitions[0].committed_offset, Offset(id == 1 ? 5 : -1));
+      QCOMPARE(answer->groups[0].topics[0].partitions[0].committed_offset,
+               Offset(id == 1 ? 5 : -1));
     }
   }
 
@@ -164,6 +176,7 @@ class TestOffsets : public QObject {
     QCOMPARE(stable->groups[0].topics[0].partitions[0].committed_offset, Offset(2));
     QCOMPARE(world.fetch("g", "t"), std::int64_t{2});
   }
+
   void a_failed_append_takes_the_later_ones_back() {
     World world;
     world.commit("g", "t", 1);
@@ -187,6 +200,7 @@ class TestOffsets : public QObject {
     QCOMPARE(world.commit("g", "t", 4), ErrorCode::none);
     QCOMPARE(world.fetch("g", "t"), std::int64_t{4});
   }
+
   void errors_of_the_log_become_a_coordinators() {
     const std::vector<std::pair<ErrorCode, ErrorCode>> table{
         {ErrorCode::unknown_topic_or_partition, ErrorCode::coordinator_not_available},
@@ -219,6 +233,7 @@ class TestOffsets : public QObject {
     QCOMPARE(world.told<event::GroupDeleted>().size(), std::size_t{1});
     QVERIFY(world.coordinator.dump_hard_state(PartitionIndex(0)).empty());
   }
+
   void a_deletion_that_fails_brings_everything_back() {
     World world;
     const std::string a = world.lone_member("g");
@@ -241,6 +256,7 @@ class TestOffsets : public QObject {
     QCOMPARE(world.describe("g").protocol_type, std::string("consumer"));  // the old one
     QCOMPARE(world.fetch("g", "t"), std::int64_t{5});
   }
+
   void a_commit_on_its_way_is_deleted_with_the_group() {
     World world;
     world.commit("g", "t", 1);
@@ -257,13 +273,16 @@ class TestOffsets : public QObject {
     QVERIFY(world.list().empty());
     QVERIFY(world.coordinator.dump_hard_state(PartitionIndex(0)).empty());
   }
+
   void deleting_offsets() {
     World world;
     const std::string a = world.lone_member("g", subscribed("read"));
     world.commit("g", "read", 5, 1, a);
     world.commit("g", "other", 6, 1, a);
-    QCOMPARE(delete_offset(world, "g", "read").topics[0].partitions[0].error_code, ErrorCode::group_subscribed_to_topic);
-    QCOMPARE(delete_offset(world, "g", "other").topics[0].partitions[0].error_code, ErrorCode::none);
+    QCOMPARE(delete_offset(world, "g", "read").topics[0].partitions[0].error_code,
+             ErrorCode::group_subscribed_to_topic);
+    QCOMPARE(delete_offset(world, "g", "other").topics[0].partitions[0].error_code,
+             ErrorCode::none);
     QCOMPARE(world.fetch("g", "read"), std::int64_t{5});
     QCOMPARE(world.fetch("g", "other"), std::int64_t{-1});
     QCOMPARE(delete_offset(world, "none", "read").error_code, ErrorCode::group_id_not_found);
@@ -298,6 +317,7 @@ class TestOffsets : public QObject {
     QCOMPARE(world.told<event::GroupDeleted>().size(), std::size_t{1});
     QVERIFY(world.coordinator.dump_hard_state(PartitionIndex(0)).empty());
   }
+
   void a_stable_group_loses_what_it_does_not_read() {
     Config config = World::fast();
     config.offsets_retention_ms = 1'000'000;
@@ -314,6 +334,7 @@ class TestOffsets : public QObject {
     QCOMPARE(world.fetch("g", "other"), std::int64_t{-1});
     QCOMPARE(world.state("g"), std::string("Stable"));
   }
+
   void simple_groups_expire_by_commit() {
     Config config = World::fast();
     config.offsets_retention_ms = 1'000'000;
@@ -327,6 +348,7 @@ class TestOffsets : public QObject {
     world.advance(1'000'000);
     QVERIFY(world.list().empty());
   }
+
   void an_old_client_says_how_long() {
     World world;
     World::CommitOptions options;
@@ -369,6 +391,7 @@ class TestOffsets : public QObject {
     QCOMPARE(world.told<event::OffsetCommitted>().size(), std::size_t{2});
     QCOMPARE(world.told<event::OffsetCommitted>().back().counters, first[0].counters);
   }
+
   void after_a_restart_everything_is_told_again() {
     World world;
     world.commit("g", "t", 1);
@@ -381,6 +404,7 @@ class TestOffsets : public QObject {
     QCOMPARE(after.told<event::GroupStateChanged>()[0].state, std::string("Empty"));
     QCOMPARE(after.fetch("g", "t"), std::int64_t{1});
   }
+
   void many_groups_in_one_request() {
     Config config = World::fast();
     config.offsets_topic_num_partitions = 50;

@@ -24,7 +24,8 @@ RequestContext World::context(std::int16_t version, const std::string& client) c
   return {version, client, "/127.0.0.1", ConnectionId(1)};
 }
 
-Answer<wire::JoinGroupResponse> World::join(const std::string& group, const std::string& member, const JoinOptions& options) {
+Answer<wire::JoinGroupResponse> World::join(const std::string& group, const std::string& member,
+                                            const JoinOptions& options) {
   wire::JoinGroupRequest request;
   request.group_id = group;
   request.member_id = member;
@@ -46,9 +47,11 @@ Answer<wire::JoinGroupResponse> World::join(const std::string& group, const std:
   return answer;
 }
 
-Answer<wire::SyncGroupResponse> World::sync(const std::string& group, std::int32_t generation, const std::string& member,
+Answer<wire::SyncGroupResponse> World::sync(const std::string& group, std::int32_t generation,
+                                            const std::string& member,
                                             const std::map<std::string, std::string>& assignments,
-                                            const std::optional<std::string>& instance, const std::string& protocol) {
+                                            const std::optional<std::string>& instance,
+                                            const std::string& protocol) {
   wire::SyncGroupRequest request;
   request.group_id = group;
   request.generation_id = generation;
@@ -68,7 +71,8 @@ Answer<wire::SyncGroupResponse> World::sync(const std::string& group, std::int32
   return answer;
 }
 
-wire::ErrorCode World::heartbeat(const std::string& group, std::int32_t generation, const std::string& member,
+wire::ErrorCode World::heartbeat(const std::string& group, std::int32_t generation,
+                                 const std::string& member,
                                  const std::optional<std::string>& instance) {
   wire::HeartbeatRequest request;
   request.group_id = group;
@@ -81,7 +85,8 @@ wire::ErrorCode World::heartbeat(const std::string& group, std::int32_t generati
   return answer->error_code;
 }
 
-wire::LeaveGroupResponse World::leave(const std::string& group, const std::vector<Leaver>& leavers) {
+wire::LeaveGroupResponse World::leave(const std::string& group,
+                                      const std::vector<Leaver>& leavers) {
   wire::LeaveGroupRequest request;
   request.group_id = group;
   for (const Leaver& leaver : leavers) {
@@ -97,9 +102,11 @@ wire::LeaveGroupResponse World::leave(const std::string& group, const std::vecto
   return *answer;
 }
 
-Answer<wire::OffsetCommitResponse> World::commit_later(const std::string& group, const std::string& topic,
+Answer<wire::OffsetCommitResponse> World::commit_later(const std::string& group,
+                                                       const std::string& topic,
                                                        std::int64_t offset, std::int32_t generation,
-                                                       const std::string& member, const CommitOptions& options) {
+                                                       const std::string& member,
+                                                       const CommitOptions& options) {
   wire::OffsetCommitRequest request;
   request.group_id = group;
   request.generation_id_or_member_epoch = generation;
@@ -122,13 +129,19 @@ Answer<wire::OffsetCommitResponse> World::commit_later(const std::string& group,
   return answer;
 }
 
-wire::ErrorCode World::commit(const std::string& group, const std::string& topic, std::int64_t offset,
-                              std::int32_t generation, const std::string& member, const CommitOptions& options) {
-  return commit_later(group, topic, offset, generation, member, options)->topics.front().partitions.front().error_code;
+wire::ErrorCode World::commit(const std::string& group, const std::string& topic,
+                              std::int64_t offset, std::int32_t generation,
+                              const std::string& member, const CommitOptions& options) {
+  return commit_later(group, topic, offset, generation, member, options)
+      ->topics.front()
+      .partitions.front()
+      .error_code;
 }
 
-Answer<wire::OffsetFetchResponse> World::fetch_later(const std::string& group, const std::string& topic,
-                                                     const std::vector<std::int32_t>& partitions, bool stable) {
+Answer<wire::OffsetFetchResponse> World::fetch_later(const std::string& group,
+                                                     const std::string& topic,
+                                                     const std::vector<std::int32_t>& partitions,
+                                                     bool stable) {
   wire::OffsetFetchRequest request;
   wire::OffsetFetchRequest::OffsetFetchRequestGroup asked;
   asked.group_id = group;
@@ -147,8 +160,13 @@ Answer<wire::OffsetFetchResponse> World::fetch_later(const std::string& group, c
   return answer;
 }
 
-std::int64_t World::fetch(const std::string& group, const std::string& topic, std::int32_t partition) {
-  return fetch_later(group, topic, {partition}, false)->groups.at(0).topics.at(0).partitions.at(0).committed_offset.value();
+std::int64_t World::fetch(const std::string& group, const std::string& topic,
+                          std::int32_t partition) {
+  return fetch_later(group, topic, {partition}, false)
+      ->groups.at(0)
+      .topics.at(0)
+      .partitions.at(0)
+      .committed_offset.value();
 }
 
 wire::OffsetFetchResponse::OffsetFetchResponseGroup World::fetch_all(const std::string& group) {
@@ -170,7 +188,8 @@ wire::DescribeGroupsResponse::DescribedGroup World::describe(const std::string& 
   return answer->groups.at(0);
 }
 
-std::vector<std::string> World::list(const std::vector<std::string>& states, const std::vector<std::string>& types) {
+std::vector<std::string> World::list(const std::vector<std::string>& states,
+                                     const std::vector<std::string>& types) {
   wire::ListGroupsRequest request;
   request.states_filter = states;
   request.types_filter = types;
@@ -178,7 +197,8 @@ std::vector<std::string> World::list(const std::vector<std::string>& states, con
   coordinator.list_groups(request, context(5), now, answer.done());
   std::vector<std::string> names;
   for (const auto& group : answer->groups) {
-    names.push_back(group.group_id + "/" + group.group_state + "/" + group.group_type + "/" + group.protocol_type);
+    names.push_back(group.group_id + "/" + group.group_state + "/" + group.group_type + "/" +
+                    group.protocol_type);
   }
   return names;
 }
@@ -197,10 +217,12 @@ std::string World::member_id(const std::string& group, const JoinOptions& option
 }
 
 std::string World::lone_member(const std::string& group, const JoinOptions& options) {
-  std::string id = options.instance || options.version < 4 ? std::string() : member_id(group, options);
+  std::string id =
+      options.instance || options.version < 4 ? std::string() : member_id(group, options);
   const Answer<wire::JoinGroupResponse> joined = join(group, id, options);
   id = joined->member_id;
-  sync(group, joined->generation_id, id, {{id, "A"}}, options.instance, joined->protocol_name.value_or(""));
+  sync(group, joined->generation_id, id, {{id, "A"}}, options.instance,
+       joined->protocol_name.value_or(""));
   return id;
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The way from node threads to a reader: nothing lost silently, nothing published in vain, no race.
-#include <QtTest>
 #include <atomic>
 #include <thread>
 #include <variant>
 #include <vector>
+
+#include <QtTest>
 
 #include "engine/observe/observer.h"
 #include "engine/observe/ring_sink.h"
@@ -21,6 +22,7 @@ WallTime test_clock() {
 
 struct CountingFlag final : SleepFlag {
   void wake() override { ++wakes; }
+
   std::atomic<int> wakes{0};
 };
 
@@ -30,7 +32,10 @@ event::Any batch(std::int64_t offset) {
   e.last_offset = Offset(offset);
   return e;
 }
-event::Any elected(std::int32_t epoch) { return event::ControllerElected{BrokerId(1), epoch}; }
+
+event::Any elected(std::int32_t epoch) {
+  return event::ControllerElected{BrokerId(1), epoch};
+}
 
 }  // namespace
 
@@ -38,6 +43,7 @@ class TestObserver : public QObject {
   Q_OBJECT
 
  private slots:
+
   void full_ring_drops_low_priority_first_and_counts_it() {
     CountingFlag flag;
     RingSink sink(BrokerId(7), 4, flag, &test_clock);
@@ -97,7 +103,8 @@ class TestObserver : public QObject {
     sink.drain(out);
     QCOMPARE(out.size(), static_cast<std::size_t>(epoch));
     for (std::size_t i = 0; i < out.size(); ++i) {
-      QCOMPARE(std::get<event::ControllerElected>(out[i].event).epoch, static_cast<std::int32_t>(i) + 1);
+      QCOMPARE(std::get<event::ControllerElected>(out[i].event).epoch,
+               static_cast<std::int32_t>(i) + 1);
     }
   }
 
@@ -177,7 +184,8 @@ class TestObserver : public QObject {
     }
   }
 
-  // Three nodes, an observer, a reader, small rings: every high-priority event arrives, every other one is accounted for.
+  // Three nodes, an observer, a reader, small rings: every high-priority event arrives, every other
+  // one is accounted for.
   void threads() {
     constexpr int kNodes = 3;
     constexpr int kEvents = 20'000;
@@ -233,7 +241,8 @@ class TestObserver : public QObject {
       told += std::holds_alternative<event::GroupStateChanged>(*recent.event) ? 1U : 0U;
     }
     // 3 × 200 state changes fit the list with room for reports of loss.
-    QVERIFY(told == std::size_t{kNodes} * kEvents / 100 || view->recent->size() == ClusterView::kRecentMax);
+    QVERIFY(told == std::size_t{kNodes} * kEvents / 100 ||
+            view->recent->size() == ClusterView::kRecentMax);
     QVERIFY(batches_seen.load() + view->events_lost <= std::uint64_t{kNodes} * kEvents);
   }
 };

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reducer against a twin that keeps plain maps and builds every view from nothing, and what must not be copied.
-#include <QtTest>
+// The reducer against a twin that keeps plain maps and builds every view from nothing, and what
+// must not be copied.
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <variant>
 #include <vector>
+
+#include <QtTest>
 
 #include "engine/base/prng.h"
 #include "engine/observe/reducer.h"
@@ -16,7 +18,9 @@ using namespace hw::observe;
 
 namespace {
 
-Uuid topic_id(std::uint64_t n) { return {1, n}; }
+Uuid topic_id(std::uint64_t n) {
+  return {1, n};
+}
 
 // One event after another, stamped as a node would.
 struct Feed {
@@ -24,6 +28,7 @@ struct Feed {
   std::vector<event::Stamped> all;
   std::int64_t ms = 1'000;
   std::uint64_t sequence = 0;
+
   void operator()(event::Any e, BrokerId node = BrokerId(1)) {
     all.push_back({++sequence, node, {++ms}, std::move(e)});
     reducer.apply(all.back());
@@ -33,21 +38,31 @@ struct Feed {
 void create_topic(Feed& feed, std::uint64_t n, const std::string& name, int partitions) {
   feed(event::TopicCreated{topic_id(n), name, false});
   for (int p = 0; p < partitions; ++p) {
-    feed(event::PartitionChanged{topic_id(n), PartitionIndex(p), BrokerId(1), LeaderEpoch(0), 0, {BrokerId(1)}, {BrokerId(1)}});
+    feed(event::PartitionChanged{topic_id(n),
+                                 PartitionIndex(p),
+                                 BrokerId(1),
+                                 LeaderEpoch(0),
+                                 0,
+                                 {BrokerId(1)},
+                                 {BrokerId(1)}});
   }
 }
 
 // Everything in a view as text, so that two views can be compared and a difference be read.
 std::string print(const ClusterView& view) {
-  std::string out = "cluster " + view.cluster_id + " controller " + std::to_string(view.controller.value()) + "/" +
-                    std::to_string(view.controller_epoch) + " lost " + std::to_string(view.events_lost) + "\n";
+  std::string out = "cluster " + view.cluster_id + " controller " +
+                    std::to_string(view.controller.value()) + "/" +
+                    std::to_string(view.controller_epoch) + " lost " +
+                    std::to_string(view.events_lost) + "\n";
   for (const auto& [id, n] : view.nodes) {
-    out += "node " + std::to_string(id.value()) + " " + std::to_string(n->id.value()) + " " + n->host + ":" +
-           std::to_string(n->port) + " " + std::to_string(static_cast<int>(n->state)) + " " + std::to_string(n->since.ms) +
-           " " + n->directory + (n->counters ? " c" : "") + "\n";
+    out += "node " + std::to_string(id.value()) + " " + std::to_string(n->id.value()) + " " +
+           n->host + ":" + std::to_string(n->port) + " " +
+           std::to_string(static_cast<int>(n->state)) + " " + std::to_string(n->since.ms) + " " +
+           n->directory + (n->counters ? " c" : "") + "\n";
   }
   for (const auto& [name, t] : *view.topics) {
-    out += "topic " + name + "=" + t->name + " " + t->id.text() + (t->internal ? " internal" : "") + "\n";
+    out += "topic " + name + "=" + t->name + " " + t->id.text() + (t->internal ? " internal" : "") +
+           "\n";
     for (const auto& [key, value] : t->configs) {
       out += "  " + key + "=" + value + "\n";
     }
@@ -56,14 +71,16 @@ std::string print(const ClusterView& view) {
         out += "  ?\n";
         continue;
       }
-      out += "  " + p->topic_id.text() + "-" + std::to_string(p->index.value()) + " leader " + std::to_string(p->leader.value()) + "/" +
-             std::to_string(p->leader_epoch.value()) + " isr";
+      out += "  " + p->topic_id.text() + "-" + std::to_string(p->index.value()) + " leader " +
+             std::to_string(p->leader.value()) + "/" + std::to_string(p->leader_epoch.value()) +
+             " isr";
       for (const BrokerId b : p->isr) {
         out += " " + std::to_string(b.value());
       }
       out += " at " + std::to_string(p->changed_at.ms) + "\n";
       for (const ReplicaView& r : p->replicas) {
-        out += "    " + std::to_string(r.node.value()) + (r.online ? " online" : " offline") + (r.counters ? " c" : "");
+        out += "    " + std::to_string(r.node.value()) + (r.online ? " online" : " offline") +
+               (r.counters ? " c" : "");
         for (const Offset s : r.segments) {
           out += " " + std::to_string(s.value());
         }
@@ -75,22 +92,25 @@ std::string print(const ClusterView& view) {
     out += "name " + id.text() + " " + name + "\n";
   }
   for (const auto& [id, g] : *view.groups) {
-    out += "group " + id + " " + g->id + " " + g->state + " " + std::to_string(g->generation) + " " + g->protocol + " " + g->leader +
-           " " + g->reason + " " + std::to_string(g->changed_at.ms) + "\n";
+    out += "group " + id + " " + g->id + " " + g->state + " " + std::to_string(g->generation) +
+           " " + g->protocol + " " + g->leader + " " + g->reason + " " +
+           std::to_string(g->changed_at.ms) + "\n";
     for (const auto& m : g->members) {
       out += "  " + m.member_id + " " + std::to_string(m.partitions.size()) + "\n";
     }
     for (const auto& c : g->committed) {
-      out += "  " + c.topic + "-" + std::to_string(c.partition.value()) + (c.counters ? " c " : " ") + std::to_string(c.at.ms) + "\n";
+      out += "  " + c.topic + "-" + std::to_string(c.partition.value()) +
+             (c.counters ? " c " : " ") + std::to_string(c.at.ms) + "\n";
     }
   }
   for (const auto& [id, c] : *view.connections) {
-    out += "connection " + std::to_string(id.value()) + " " + std::to_string(c->node.value()) + " " + c->peer + " " + c->client_id + " " +
-           c->software_name + " " + c->software_version + " " + std::to_string(c->opened_at.ms) + "\n";
+    out += "connection " + std::to_string(id.value()) + " " + std::to_string(c->node.value()) +
+           " " + c->peer + " " + c->client_id + " " + c->software_name + " " + c->software_version +
+           " " + std::to_string(c->opened_at.ms) + "\n";
   }
   for (const RecentEvent& r : *view.recent) {
-    out += "recent " + std::to_string(r.number) + " " + std::to_string(r.node.value()) + " " + std::to_string(r.at.ms) + " " +
-           event::kind_name(*r.event) + "\n";
+    out += "recent " + std::to_string(r.number) + " " + std::to_string(r.node.value()) + " " +
+           std::to_string(r.at.ms) + " " + event::kind_name(*r.event) + "\n";
   }
   for (const event::Stamped& s : view.batches) {
     out += "batch " + std::to_string(s.sequence) + "\n";
@@ -101,8 +121,8 @@ std::string print(const ClusterView& view) {
   return out + "skipped " + std::to_string(view.batches_skipped) + "\n";
 }
 
-// The twin: from the whole history, by plain code, with no sharing and no cleverness. `published` is how many events had
-// been applied when the previous view was made.
+// The twin: from the whole history, by plain code, with no sharing and no cleverness. `published`
+// is how many events had been applied when the previous view was made.
 ClusterView twin(const std::vector<event::Stamped>& all, std::size_t published) {
   struct Partition {
     std::optional<event::PartitionChanged> changed;
@@ -110,12 +130,14 @@ ClusterView twin(const std::vector<event::Stamped>& all, std::size_t published) 
     std::vector<BrokerId> order;
     std::map<BrokerId, ReplicaView> replicas;
   };
+
   struct Topic {
     std::optional<std::string> name;
     bool internal = false;
     std::map<std::string, std::string> configs;
     std::map<int, Partition> partitions;
   };
+
   ClusterView v;
   std::map<Uuid, Topic> topics;
   std::map<std::string, GroupView> groups;
@@ -136,7 +158,8 @@ ClusterView twin(const std::vector<event::Stamped>& all, std::size_t published) 
     for (auto& [id, t] : topics) {
       for (auto& [p, owner] : t.partitions) {
         if (const auto r = owner.replicas.find(node);
-            r != owner.replicas.end() && (r->second.online || r->second.counters || !r->second.segments.empty())) {
+            r != owner.replicas.end() &&
+            (r->second.online || r->second.counters || !r->second.segments.empty())) {
           r->second.online = false;
           r->second.counters.reset();
           r->second.segments.clear();
@@ -149,7 +172,9 @@ ClusterView twin(const std::vector<event::Stamped>& all, std::size_t published) 
     bool is_recent = true;
     if (const auto* e = std::get_if<event::NodeStarted>(&s.event)) {
       gone(e->node);
-      nodes[e->node] = {e->node, e->host, e->port, e->broker, e->controller, NodeView::State::starting, s.at, e->directory, e->counters};
+      nodes[e->node] = {e->node,   e->host,       e->port,
+                        e->broker, e->controller, NodeView::State::starting,
+                        s.at,      e->directory,  e->counters};
       v.cluster_id = e->cluster_id;
     } else if (const auto* ready = std::get_if<event::NodeReady>(&s.event)) {
       nodes[ready->node].id = ready->node;
@@ -157,11 +182,13 @@ ClusterView twin(const std::vector<event::Stamped>& all, std::size_t published) 
       nodes[ready->node].since = s.at;
     } else if (const auto* stopped = std::get_if<event::NodeStopped>(&s.event)) {
       nodes[stopped->node].id = stopped->node;
-      nodes[stopped->node].state = stopped->clean ? NodeView::State::stopped : NodeView::State::killed;
+      nodes[stopped->node].state =
+          stopped->clean ? NodeView::State::stopped : NodeView::State::killed;
       nodes[stopped->node].since = s.at;
       gone(stopped->node);
     } else if (const auto* opened = std::get_if<event::ConnectionOpened>(&s.event)) {
-      connections[opened->connection] = {opened->connection, s.node, opened->peer, {}, {}, {}, s.at, opened->counters};
+      connections[opened->connection] = {opened->connection, s.node, opened->peer, {}, {}, {}, s.at,
+                                         opened->counters};
     } else if (const auto* client = std::get_if<event::ClientIdentified>(&s.event)) {
       const auto c = connections.find(client->connection);
       is_recent = c != connections.end();
@@ -210,7 +237,8 @@ ClusterView twin(const std::vector<event::Stamped>& all, std::size_t published) 
       replica(ropen->topic_id, ropen->partition, ropen->node).online = true;
       replica(ropen->topic_id, ropen->partition, ropen->node).counters = ropen->counters;
     } else if (const auto* rclosed = std::get_if<event::ReplicaClosed>(&s.event)) {
-      if (topics.count(rclosed->topic_id) != 0 && topics[rclosed->topic_id].partitions.count(rclosed->partition.value()) != 0) {
+      if (topics.count(rclosed->topic_id) != 0 &&
+          topics[rclosed->topic_id].partitions.count(rclosed->partition.value()) != 0) {
         ReplicaView& r = replica(rclosed->topic_id, rclosed->partition, rclosed->node);
         r.online = false;
         r.counters.reset();
@@ -223,7 +251,8 @@ ClusterView twin(const std::vector<event::Stamped>& all, std::size_t published) 
       segments.assign(sorted.begin(), sorted.end());
     } else if (const auto* sdeleted = std::get_if<event::SegmentDeleted>(&s.event)) {
       if (topics.count(sdeleted->topic_id) != 0) {
-        std::erase(replica(sdeleted->topic_id, sdeleted->partition, sdeleted->node).segments, sdeleted->base_offset);
+        std::erase(replica(sdeleted->topic_id, sdeleted->partition, sdeleted->node).segments,
+                   sdeleted->base_offset);
       }
     } else if (const auto* recovered = std::get_if<event::LogRecovered>(&s.event)) {
       std::erase_if(replica(recovered->topic_id, recovered->partition, recovered->node).segments,
@@ -255,7 +284,9 @@ ClusterView twin(const std::vector<event::Stamped>& all, std::size_t published) 
     } else if (const auto* commit = std::get_if<event::OffsetCommitted>(&s.event)) {
       auto& list = groups[commit->group].committed;
       const std::size_t before = list.size();
-      std::erase_if(list, [&](const auto& c) { return c.topic == commit->topic && c.partition == commit->partition; });
+      std::erase_if(list, [&](const auto& c) {
+        return c.topic == commit->topic && c.partition == commit->partition;
+      });
       is_recent = list.size() == before;
       list.push_back({commit->topic, commit->partition, commit->counters, s.at});
       std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) {
@@ -263,8 +294,9 @@ ClusterView twin(const std::vector<event::Stamped>& all, std::size_t published) 
       });
     } else if (const auto* odeleted = std::get_if<event::OffsetDeleted>(&s.event)) {
       if (groups.count(odeleted->group) != 0) {
-        std::erase_if(groups[odeleted->group].committed,
-                      [&](const auto& c) { return c.topic == odeleted->topic && c.partition == odeleted->partition; });
+        std::erase_if(groups[odeleted->group].committed, [&](const auto& c) {
+          return c.topic == odeleted->topic && c.partition == odeleted->partition;
+        });
       }
     } else if (const auto* gdeleted = std::get_if<event::GroupDeleted>(&s.event)) {
       groups.erase(gdeleted->group);
@@ -303,7 +335,8 @@ ClusterView twin(const std::vector<event::Stamped>& all, std::size_t published) 
         partition.replicas.push_back(owner.replicas[b]);
       }
       view.partitions.resize(std::max(view.partitions.size(), static_cast<std::size_t>(p) + 1));
-      view.partitions[static_cast<std::size_t>(p)] = std::make_shared<const PartitionView>(partition);
+      view.partitions[static_cast<std::size_t>(p)] =
+          std::make_shared<const PartitionView>(partition);
     }
     names[id] = *t.name;
     by_name[*t.name] = std::make_shared<const TopicView>(view);
@@ -346,17 +379,27 @@ event::Any random_event(Prng& prng, std::map<std::string, Uuid>& live, std::uint
   const Uuid id = topic_id(prng.below(next_topic + 2));
   const Offset offset(prng.between(0, 5) * 100);
   switch (prng.below(28)) {
-    case 0: return event::NodeStarted{node, "h", 9092, true, true, "c", {}, std::make_shared<event::NodeCounters>()};
-    case 1: return event::NodeReady{node};
-    case 2: return event::NodeStopped{node, prng.below(2) == 0};
-    case 3: return event::ConnectionOpened{connection, "p", nullptr};
-    case 4: return event::ClientIdentified{connection, prng.below(2) == 0 ? "me" : "", prng.below(2) == 0 ? "lib" : "", "1"};
-    case 5: return event::ConnectionClosed{connection, {}};
-    case 6: return event::RequestRefused{connection, 1, 2, 3, {}};
+    case 0:
+      return event::NodeStarted{node, "h", 9092, true,
+                                true, "c", {},   std::make_shared<event::NodeCounters>()};
+    case 1:
+      return event::NodeReady{node};
+    case 2:
+      return event::NodeStopped{node, prng.below(2) == 0};
+    case 3:
+      return event::ConnectionOpened{connection, "p", nullptr};
+    case 4:
+      return event::ClientIdentified{connection, prng.below(2) == 0 ? "me" : "",
+                                     prng.below(2) == 0 ? "lib" : "", "1"};
+    case 5:
+      return event::ConnectionClosed{connection, {}};
+    case 6:
+      return event::RequestRefused{connection, 1, 2, 3, {}};
     case 7:
     case 8: {
       if (live.find(name) != live.end()) {
-        return event::TopicConfigChanged{live[name], "k" + std::to_string(prng.below(2)), "v", prng.below(3) == 0};
+        return event::TopicConfigChanged{live[name], "k" + std::to_string(prng.below(2)), "v",
+                                         prng.below(3) == 0};
       }
       live[name] = topic_id(next_topic);
       return event::TopicCreated{topic_id(next_topic++), name, false};
@@ -373,22 +416,40 @@ event::Any random_event(Prng& prng, std::map<std::string, Uuid>& live, std::uint
     case 10:
     case 11:
     case 12:
-      return event::PartitionChanged{id, partition, node, LeaderEpoch(1), 0, {node, BrokerId((node.value() + 1) % 3)}, {node}};
-    case 13: return event::ControllerElected{node, 4};
-    case 14: return event::MetadataCommitted{offset};
+      return event::PartitionChanged{
+          id, partition, node, LeaderEpoch(1), 0, {node, BrokerId((node.value() + 1) % 3)}, {node}};
+    case 13:
+      return event::ControllerElected{node, 4};
+    case 14:
+      return event::MetadataCommitted{offset};
     case 15:
-    case 16: return event::ReplicaOpened{node, id, partition, std::make_shared<event::ReplicaCounters>()};
-    case 17: return event::ReplicaClosed{node, id, partition};
-    case 18: return event::SegmentRolled{node, id, partition, offset};
-    case 19: return event::SegmentDeleted{node, id, partition, offset};
-    case 20: return event::LogRecovered{node, id, partition, offset, 1};
-    case 21: return event::BatchAppended{};
-    case 22: return event::RecordsFetched{};
-    case 23: return event::GroupStateChanged{group, "Stable", 2, "range", "because"};
-    case 24: return event::GroupAssigned{group, 3, "m", {{"m", "c", "h", {}, connection, {{"t", partition}}}}};
-    case 25: return event::OffsetCommitted{group, name, partition, offset, std::make_shared<event::CommittedCounters>()};
-    case 26: return prng.below(2) == 0 ? event::Any(event::OffsetDeleted{group, name, partition}) : event::Any(event::GroupDeleted{group});
-    default: return event::EventsLost{2, {1}, {2}};
+    case 16:
+      return event::ReplicaOpened{node, id, partition, std::make_shared<event::ReplicaCounters>()};
+    case 17:
+      return event::ReplicaClosed{node, id, partition};
+    case 18:
+      return event::SegmentRolled{node, id, partition, offset};
+    case 19:
+      return event::SegmentDeleted{node, id, partition, offset};
+    case 20:
+      return event::LogRecovered{node, id, partition, offset, 1};
+    case 21:
+      return event::BatchAppended{};
+    case 22:
+      return event::RecordsFetched{};
+    case 23:
+      return event::GroupStateChanged{group, "Stable", 2, "range", "because"};
+    case 24:
+      return event::GroupAssigned{
+          group, 3, "m", {{"m", "c", "h", {}, connection, {{"t", partition}}}}};
+    case 25:
+      return event::OffsetCommitted{group, name, partition, offset,
+                                    std::make_shared<event::CommittedCounters>()};
+    case 26:
+      return prng.below(2) == 0 ? event::Any(event::OffsetDeleted{group, name, partition})
+                                : event::Any(event::GroupDeleted{group});
+    default:
+      return event::EventsLost{2, {1}, {2}};
   }
 }
 
@@ -398,6 +459,7 @@ class TestReducer : public QObject {
   Q_OBJECT
 
  private slots:
+
   void equals_a_view_built_from_nothing() {
     for (std::uint64_t seed = 1; seed <= 40; ++seed) {
       Prng prng(seed);
@@ -407,7 +469,8 @@ class TestReducer : public QObject {
       std::size_t published = 0;
       std::vector<std::pair<ViewPtr, std::string>> kept;
       for (int step = 0; step < 400; ++step) {
-        feed(random_event(prng, live, next_topic), BrokerId(static_cast<std::int32_t>(prng.below(3))));
+        feed(random_event(prng, live, next_topic),
+             BrokerId(static_cast<std::int32_t>(prng.below(3))));
         if (prng.below(8) == 0) {
           const bool expected_new = feed.reducer.changed();
           const ViewPtr before = kept.empty() ? nullptr : kept.back().first;
@@ -419,7 +482,8 @@ class TestReducer : public QObject {
           const std::string is = print(*view);
           const std::string should = print(twin(feed.all, published));
           if (is != should) {
-            qInfo("seed %llu step %d\n%s---- should be\n%s", static_cast<unsigned long long>(seed), step, is.c_str(), should.c_str());
+            qInfo("seed %llu step %d\n%s---- should be\n%s", static_cast<unsigned long long>(seed),
+                  step, is.c_str(), should.c_str());
             QFAIL("the view differs from one built from nothing");
           }
           published = feed.all.size();
@@ -440,7 +504,13 @@ class TestReducer : public QObject {
     feed(event::GroupStateChanged{"billing", "Empty", 0, {}, {}});
     feed(event::GroupStateChanged{"audit", "Empty", 0, {}, {}});
     const ViewPtr a = feed.reducer.publish();
-    feed(event::PartitionChanged{topic_id(1), PartitionIndex(42), BrokerId(1), LeaderEpoch(1), 1, {BrokerId(1)}, {BrokerId(1)}});
+    feed(event::PartitionChanged{topic_id(1),
+                                 PartitionIndex(42),
+                                 BrokerId(1),
+                                 LeaderEpoch(1),
+                                 1,
+                                 {BrokerId(1)},
+                                 {BrokerId(1)}});
     const ViewPtr b = feed.reducer.publish();
     QCOMPARE(b->version, a->version + 1);
     const TopicView& old_topic = *a->find_topic("orders");
@@ -452,7 +522,8 @@ class TestReducer : public QObject {
     QCOMPARE(b->groups, a->groups);
     QCOMPARE(b->connections, a->connections);
     QCOMPARE(b->topic_names, a->topic_names);
-    QCOMPARE(old_topic.partitions[42]->leader_epoch, LeaderEpoch(0));  // a reader of the old view sees the old world
+    QCOMPARE(old_topic.partitions[42]->leader_epoch,
+             LeaderEpoch(0));  // a reader of the old view sees the old world
 
     feed(event::GroupStateChanged{"billing", "Stable", 1, "range", "m joined"});
     const ViewPtr c = feed.reducer.publish();
@@ -495,7 +566,8 @@ class TestReducer : public QObject {
 
   void a_replica_may_be_known_before_its_topic() {
     Feed feed;
-    feed(event::ReplicaOpened{BrokerId(1), topic_id(1), PartitionIndex(1), std::make_shared<event::ReplicaCounters>()});
+    feed(event::ReplicaOpened{BrokerId(1), topic_id(1), PartitionIndex(1),
+                              std::make_shared<event::ReplicaCounters>()});
     feed(event::SegmentRolled{BrokerId(1), topic_id(1), PartitionIndex(1), Offset(0)});
     QVERIFY(feed.reducer.publish()->topics->empty());
     create_topic(feed, 1, "orders", 2);
