@@ -1,5 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 list(APPEND HW_UI_SOURCES
+  ui/window/bottom_dock.cpp ui/window/bottom_dock.h
+  ui/window/coach_mark.cpp ui/window/coach_mark.h
   ui/window/command_registry.cpp ui/window/command_registry.h
   ui/window/controls.cpp ui/window/controls.h
-  ui/window/page.cpp ui/window/page.h)
+  ui/window/frame_meter.cpp ui/window/frame_meter.h
+  ui/window/inspector.cpp ui/window/inspector.h
+  ui/window/main_window.cpp ui/window/main_window.h ui/window/main_window_commands.cpp
+  ui/window/omnibox.cpp ui/window/omnibox.h
+  ui/window/page.cpp ui/window/page.h
+  ui/window/rail.cpp ui/window/rail.h
+  ui/window/shot.cpp ui/window/shot.h
+  ui/window/status_bar.cpp ui/window/status_bar.h
+  ui/window/top_bar.cpp ui/window/top_bar.h
+  ui/window/topics_page.cpp ui/window/topics_page.h)

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/dialogs/create_topic_dialog.h"
+
+#include <QGridLayout>
+#include <QHBoxLayout>
+#include <QLineEdit>
+#include <QSpinBox>
+#include <QStyle>
+#include <QVBoxLayout>
+
+#include "ui/models/topic_rules.h"
+#include "ui/theme/theme.h"
+#include "ui/window/controls.h"
+
+namespace hw::ui {
+
+namespace {
+
+struct Preset {
+  const char* name;
+  const char* note;
+  std::vector<std::pair<std::string, std::string>> configs;
+};
+
+// What the words of a preset mean, in configs of the topic.
+const std::vector<Preset>& presets() {
+  static const std::vector<Preset> all = {
+      {QT_TRANSLATE_NOOP("CreateTopicDialog", "Events"),
+       QT_TRANSLATE_NOOP("CreateTopicDialog",
+                         "Kafka's defaults: whole segments are deleted once they are 7 days old."),
+       {}},
+      {QT_TRANSLATE_NOOP("CreateTopicDialog", "Changelog"),
+       QT_TRANSLATE_NOOP("CreateTopicDialog",
+                         "The newest record of every key stays; older ones may be removed by compaction."),
+       {{"cleanup.policy", "compact"}}},
+      {QT_TRANSLATE_NOOP("CreateTopicDialog", "Short-lived"),
+       QT_TRANSLATE_NOOP("CreateTopicDialog", "For work in passing: segments of 10 minutes, deleted after one hour."),
+       {{"retention.ms", "3600000"}, {"segment.ms", "600000"}}},
+      {QT_TRANSLATE_NOOP("CreateTopicDialog", "For learning"),
+       QT_TRANSLATE_NOOP("CreateTopicDialog", "Small segments of 1 MiB that roll every minute, so that you can watch them."),
+       {{"segment.bytes", "1048576"}, {"segment.ms", "60000"}}},
+  };
+  return all;
+}
+
+void set_state(QWidget* widget, const char* state) {
+  if (widget->property("state").toString() != QLatin1String(state)) {
+    widget->setProperty("state", QString::fromLatin1(state));
+    widget->style()->unpolish(widget);
+    widget->style()->polish(widget);
+  }
+}
+
+}  // namespace
+
+CreateTopicDialog::CreateTopicDialog(Session* session, QWidget* parent) : QDialog(parent), session_(session) {
+  const Theme& t = Theme::current();
+  setWindowTitle(tr("Create topic"));
+  setMinimumWidth(t.px(520));
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(t.px(20), t.px(18), t.px(20), t.px(16));
+  column->setSpacing(t.px(6));
+  column->addWidget(new TextLabel(tr("Create topic"), FontRole::page_title, TextLabel::Tone::text, this));
+  column->addSpacing(t.px(8));
+
+  auto* name_label = new TextLabel(tr("Name"), FontRole::control, TextLabel::Tone::text2, this);
+  column->addWidget(name_label);
+  name_ = new QLineEdit(this);
+  name_->setPlaceholderText(tr("orders"));
+  name_->setAccessibleName(tr("Name"));
+  name_->setFont(t.font(FontRole::data));
+  name_->setStyleSheet(QStringLiteral("font-family: \"JetBrains Mono\";"));
+  name_label->setBuddy(name_);
+  column->addWidget(name_);
+  name_note_ = new TextLabel({}, FontRole::caption, TextLabel::Tone::text3, this);
+  name_note_->setWordWrap(true);
+  name_note_->setMinimumHeight(t.px(16));
+  column->addWidget(name_note_);
+
+  auto* grid = new QGridLayout;
+  grid->setHorizontalSpacing(t.px(16));
+  grid->setVerticalSpacing(t.px(6));
+  grid->addWidget(new TextLabel(tr("Partitions"), FontRole::control, TextLabel::Tone::text2, this), 0, 0);
+  grid->addWidget(new TextLabel(tr("Replicas of each"), FontRole::control, TextLabel::Tone::text2, this), 0, 1);
+  partitions_ = new QSpinBox(this);
+  partitions_->setRange(1, 10'000);
+  partitions_->setValue(3);
+  partitions_->setAccessibleName(tr("Partitions"));
+  replicas_ = new QSpinBox(this);
+  replicas_->setRange(1, 32);
+  replicas_->setValue(1);
+  replicas_->setAccessibleName(tr("Replicas of each partition"));
+  for (QSpinBox* box : {partitions_, replicas_}) {
+    box->setFixedWidth(t.px(110));
+    box->setStyleSheet(QStringLiteral("font-family: \"JetBrains Mono\";"));
+  }
+  grid->addWidget(partitions_, 1, 0);
+  grid->addWidget(replicas_, 1, 1);
+  grid->setColumnStretch(2, 1);
+  column->addLayout(grid);
+  replicas_note_ = new TextLabel(tr("Order holds inside a partition. More partitions let more consumers of a group work."),
+                                 FontRole::caption, TextLabel::Tone::text3, this);
+  replicas_note_->setWordWrap(true);
+  column->addWidget(replicas_note_);
+  column->addSpacing(t.px(8));
+
+  column->addWidget(new TextLabel(tr("Preset"), FontRole::control, TextLabel::Tone::text2, this));
+  QStringList names;
+  for (const Preset& preset : presets()) {
+    names << tr(preset.name);
+  }
+  preset_ = new SegmentedControl(names, this);
+  preset_->setAccessibleName(tr("Preset: %1").arg(names.join(QStringLiteral(", "))));
+  column->addWidget(preset_);
+  preset_note_ = new TextLabel({}, FontRole::caption, TextLabel::Tone::text3, this);
+  preset_note_->setWordWrap(true);
+  column->addWidget(preset_note_);
+  command_line_ = new TextLabel({}, FontRole::small_data, TextLabel::Tone::text3, this);
+  command_line_->setWordWrap(true);
+  command_line_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  column->addWidget(command_line_);
+  column->addSpacing(t.px(8));
+
+  failure_ = new TextLabel({}, FontRole::control, TextLabel::Tone::err, this);
+  failure_->setWordWrap(true);
+  failure_->hide();
+  column->addWidget(failure_);
+  column->addStretch(1);
+  auto* row = new QHBoxLayout;
+  row->setSpacing(t.px(8));
+  row->addStretch(1);
+  auto* cancel = new Button(Button::Kind::normal, {}, tr("Cancel"), this);
+  connect(cancel, &Button::clicked, this, &QDialog::reject);
+  row->addWidget(cancel);
+  create_ = new Button(Button::Kind::primary, {}, tr("Create topic"), this);
+  connect(create_, &Button::clicked, this, &CreateTopicDialog::submit);
+  row->addWidget(create_);
+  column->addLayout(row);
+
+  connect(name_, &QLineEdit::textChanged, this, &CreateTopicDialog::validate);
+  connect(name_, &QLineEdit::returnPressed, this, &CreateTopicDialog::submit);
+  connect(partitions_, &QSpinBox::valueChanged, this, &CreateTopicDialog::validate);
+  connect(replicas_, &QSpinBox::valueChanged, this, &CreateTopicDialog::validate);
+  connect(preset_, &SegmentedControl::activated, this, &CreateTopicDialog::choosePreset);
+  choosePreset(0);
+  new FocusRing(this);
+  name_->setFocus();
+}
+
+QString CreateTopicDialog::topicName() const { return name_->text(); }
+
+void CreateTopicDialog::setTopicName(const QString& name) { name_->setText(name); }
+
+void CreateTopicDialog::setPartitions(int partitions) { partitions_->setValue(partitions); }
+
+CreateTopicCommand CreateTopicDialog::command() const {
+  CreateTopicCommand command;
+  command.name = name_->text().toStdString();
+  command.partitions = partitions_->value();
+  command.replication_factor = static_cast<std::int16_t>(replicas_->value());
+  command.configs = presets()[static_cast<std::size_t>(preset_->current())].configs;
+  return command;
+}
+
+void CreateTopicDialog::choosePreset(int preset) {
+  preset_->setCurrent(preset);
+  preset_note_->setText(tr(presets()[static_cast<std::size_t>(preset)].note));
+  validate();
+}
+
+void CreateTopicDialog::validate() {
+  const observe::ViewPtr view = session_->view();
+  const RuleAnswer name = check_topic_name(name_->text(), *view);
+  switch (name.level) {
+    case RuleAnswer::Level::ok:
+      set_state(name_, "good");
+      name_note_->setTone(TextLabel::Tone::text3);
+      name_note_->setText({});
+      break;
+    case RuleAnswer::Level::warning:
+      set_state(name_, "warn");
+      name_note_->setTone(TextLabel::Tone::warn);
+      name_note_->setText(name.text);
+      break;
+    case RuleAnswer::Level::error:
+      set_state(name_, name.text.isEmpty() ? "" : "bad");
+      name_note_->setTone(name.text.isEmpty() ? TextLabel::Tone::text3 : TextLabel::Tone::err);
+      name_note_->setText(name.text.isEmpty() ? tr("Letters a to z, digits, “.”, “_” and “-”, at most 249") : name.text);
+      break;
+  }
+  const RuleAnswer replicas = check_replication_factor(replicas_->value(), *view);
+  const bool bad_replicas = replicas.level == RuleAnswer::Level::error;
+  set_state(replicas_, bad_replicas ? "bad" : "");
+  replicas_note_->setTone(bad_replicas ? TextLabel::Tone::err : TextLabel::Tone::text3);
+  replicas_note_->setText(bad_replicas
+                              ? replicas.text
+                              : tr("Order holds inside a partition. More partitions let more consumers of a group work."));
+  const CreateTopicCommand c = command();
+  QString line = QStringLiteral("kafka-topics.sh --bootstrap-server %1 --create --topic %2 --partitions %3 --replication-factor %4")
+                     .arg(session_->bootstrap(), name_->text().isEmpty() ? QStringLiteral("NAME") : name_->text())
+                     .arg(c.partitions)
+                     .arg(c.replication_factor);
+  for (const auto& [key, value] : c.configs) {
+    line += QStringLiteral(" --config %1=%2").arg(QString::fromStdString(key), QString::fromStdString(value));
+  }
+  command_line_->setText(line);
+  create_->setEnabled(name.level != RuleAnswer::Level::error && !bad_replicas);
+}
+
+void CreateTopicDialog::submit() {
+  if (!create_->isEnabled()) {
+    return;
+  }
+  create_->setEnabled(false);
+  failure_->hide();
+  const QString name = name_->text();
+  const QPointer<CreateTopicDialog> self(this);
+  session_->createTopic(command(), [self, name](const QString& error) {
+    if (self == nullptr) {
+      return;
+    }
+    if (error.isEmpty()) {
+      Q_EMIT self->created(name);
+      self->accept();
+      return;
+    }
+    self->failure_->setText(error);
+    self->failure_->show();
+    self->create_->setEnabled(true);
+  });
+}
+
+}  // namespace hw::ui

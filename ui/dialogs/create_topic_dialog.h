@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Create topic: name, partitions, replicas, and a preset that says what its settings mean. Checks while typing.
+#pragma once
+
+#include <QDialog>
+#include <QPointer>
+
+#include "ui/session/session.h"
+
+class QLineEdit;
+class QSpinBox;
+
+namespace hw::ui {
+
+class Button;
+class SegmentedControl;
+class TextLabel;
+
+class CreateTopicDialog : public QDialog {
+  Q_OBJECT
+
+ public:
+  CreateTopicDialog(Session* session, QWidget* parent = nullptr);
+  [[nodiscard]] QString topicName() const;
+  // Filled in as if typed (tests, commands with arguments).
+  void setTopicName(const QString& name);
+  void setPartitions(int partitions);
+  [[nodiscard]] CreateTopicCommand command() const;
+
+ signals:
+  void created(const QString& topic);
+
+ private:
+  void validate();
+  void choosePreset(int preset);
+  void submit();
+  QPointer<Session> session_;
+  QLineEdit* name_;
+  TextLabel* name_note_;
+  QSpinBox* partitions_;
+  QSpinBox* replicas_;
+  TextLabel* replicas_note_;
+  SegmentedControl* preset_;
+  TextLabel* preset_note_;
+  TextLabel* command_line_;
+  TextLabel* failure_;
+  Button* create_;
+};
+
+}  // namespace hw::ui

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/dialogs/shortcuts_dialog.h"
+
+#include <QGridLayout>
+#include <QHBoxLayout>
+#include <QPainter>
+#include <QVBoxLayout>
+
+#include "ui/theme/theme.h"
+#include "ui/window/controls.h"
+
+namespace hw::ui {
+
+namespace {
+
+class Cap : public QWidget {
+ public:
+  Cap(const QString& keys, QWidget* parent) : QWidget(parent), keys_(keys) {
+    setFixedSize(cap_width(keys) + 4, Theme::current().px(18));
+    setAccessibleName(keys);
+  }
+
+ protected:
+  void paintEvent(QPaintEvent*) override {
+    QPainter p(this);
+    paint_cap(p, QRectF(rect()), keys_, Theme::current().colors().control, Theme::current().colors().text);
+  }
+
+ private:
+  QString keys_;
+};
+
+}  // namespace
+
+ShortcutsDialog::ShortcutsDialog(const CommandRegistry& commands, QWidget* parent) : QDialog(parent) {
+  const Theme& t = Theme::current();
+  setWindowTitle(tr("Keys"));
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(t.px(20), t.px(18), t.px(20), t.px(16));
+  column->setSpacing(t.px(10));
+  column->addWidget(new TextLabel(tr("Keys"), FontRole::page_title, TextLabel::Tone::text, this));
+  column->addWidget(new TextLabel(tr("Single letters and digits act while no text field has the focus. "
+                                     "Everything else is in the palette."),
+                                  FontRole::control, TextLabel::Tone::text2, this));
+  auto* grid = new QGridLayout;
+  grid->setHorizontalSpacing(t.px(12));
+  grid->setVerticalSpacing(t.px(6));
+  std::vector<const Command*> keyed;
+  for (const Command& command : commands.all()) {
+    if (!command.shortcut.isEmpty()) {
+      keyed.push_back(&command);
+    }
+  }
+  const int half = static_cast<int>((keyed.size() + 1) / 2);
+  for (int i = 0; i < static_cast<int>(keyed.size()); ++i) {
+    const Command& command = *keyed[static_cast<std::size_t>(i)];
+    const int row = i % half;
+    const int base = i / half * 3;
+    grid->addWidget(new Cap(command.shortcut.toString(QKeySequence::NativeText), this), row, base, Qt::AlignRight);
+    grid->addWidget(new TextLabel(command.title, FontRole::control, TextLabel::Tone::text, this), row, base + 1);
+  }
+  grid->setColumnMinimumWidth(2, t.px(24));
+  column->addLayout(grid);
+  column->addSpacing(t.px(6));
+  auto* row = new QHBoxLayout;
+  row->addStretch(1);
+  auto* close = new Button(Button::Kind::normal, {}, tr("Close"), this);
+  connect(close, &Button::clicked, this, &QDialog::accept);
+  row->addWidget(close);
+  column->addLayout(row);
+  new FocusRing(this);
+}
+
+}  // namespace hw::ui

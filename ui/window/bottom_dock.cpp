@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/window/bottom_dock.h"
+
+#include <QCheckBox>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QScrollBar>
+#include <QStackedWidget>
+#include <QStyledItemDelegate>
+#include <QTableView>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "ui/painting/text.h"
+#include "ui/theme/theme.h"
+#include "ui/window/controls.h"
+#include "ui/window/inspector.h"
+#include "ui/window/page.h"
+
+namespace hw::ui {
+
+namespace {
+
+constexpr int kEventsHeight = 168;
+constexpr int kProduceHeight = 262;
+constexpr int kHeightMin = 96;
+
+// Time and kind in mono, a glyph before the sentence.
+class EventDelegate : public QStyledItemDelegate {
+ public:
+  using QStyledItemDelegate::QStyledItemDelegate;
+
+  void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
+    const Theme& t = Theme::current();
+    const Colors& c = t.colors();
+    QPainter& p = *painter;
+    p.save();
+    const bool selected = option.state.testFlag(QStyle::State_Selected);
+    const bool focused = option.state.testFlag(QStyle::State_Active);
+    if (selected) {
+      p.fillRect(option.rect, focused ? c.selected : c.selected_idle);
+    } else if (option.state.testFlag(QStyle::State_MouseOver)) {
+      p.fillRect(option.rect, c.hover);
+    }
+    const QRectF r(option.rect);
+    double x = r.left() + t.pxf(index.column() == EventModel::time ? 16 : 8);
+    const bool sentence = index.column() == EventModel::what;
+    if (sentence) {
+      const auto glyph = static_cast<Glyph>(index.data(EventModel::glyph_role).toInt());
+      paint_glyph(p, glyph, QPointF(x + t.pxf(6), r.center().y()), t.pxf(12));
+      x += t.pxf(20);
+    }
+    p.setFont(t.font(sentence ? FontRole::control : (index.column() == EventModel::time ? FontRole::data : FontRole::small_data)));
+    p.setPen(sentence ? c.text : (index.column() == EventModel::time ? c.text2 : c.text3));
+    const double room = r.right() - x - t.pxf(8);
+    p.drawText(QRectF(x, r.top(), room, r.height()), Qt::AlignVCenter | Qt::AlignLeft,
+               p.fontMetrics().elidedText(index.data().toString(), Qt::ElideRight, static_cast<int>(room)));
+    p.restore();
+  }
+};
+
+}  // namespace
+
+BottomDock::BottomDock(ProducePanel* produce, QWidget* parent)
+    : QWidget(parent), produce_(produce), events_height_(Theme::current().px(kEventsHeight)) {
+  setAccessibleName(tr("Events and produce"));
+  setMouseTracking(true);
+  const Theme& t = Theme::current();
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(0, 1, 0, 0);
+  column->setSpacing(0);
+  auto* head = new QWidget(this);
+  head->setFixedHeight(t.px(Metrics::kDockHeader));
+  head->setAttribute(Qt::WA_TransparentForMouseEvents, false);
+  auto* row = new QHBoxLayout(head);
+  row->setContentsMargins(0, 0, t.px(10), 0);
+  row->setSpacing(t.px(10));
+  tabs_ = new TabStrip(produce == nullptr ? QStringList{tr("Events")} : QStringList{tr("Events"), tr("Produce")}, head);
+  tabs_->setAccessibleName(tr("Dock tabs"));
+  connect(tabs_, &TabStrip::activated, this, [this](int index) {
+    showTab(static_cast<Tab>(index));
+    setOpen(true);
+  });
+  row->addWidget(tabs_, 1);
+  all_ = new QCheckBox(tr("all details"), head);
+  all_->setToolTip(tr("Also internal topics, replicas and connections"));
+  connect(all_, &QCheckBox::toggled, this, [this](bool on) {
+    events_->setAll(on);
+    refresh();
+  });
+  row->addWidget(all_);
+  fold_ = new Button(Button::Kind::quiet, QStringLiteral("chevron-down"), {}, head);
+  fold_->setName(tr("Fold the dock"));
+  connect(fold_, &Button::clicked, this, [this] { setOpen(!open_); });
+  row->addWidget(fold_);
+  column->addWidget(head);
+
+  stack_ = new QStackedWidget(this);
+  events_ = new EventModel(this);
+  table_ = new QTableView(stack_);
+  table_->setModel(events_);
+  table_->setItemDelegate(new EventDelegate(table_));
+  table_->setAccessibleName(tr("Events"));
+  table_->setSelectionBehavior(QAbstractItemView::SelectRows);
+  table_->setSelectionMode(QAbstractItemView::SingleSelection);
+  table_->setShowGrid(false);
+  table_->setMouseTracking(true);
+  table_->verticalHeader()->hide();
+  table_->horizontalHeader()->hide();
+  table_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  table_->setVerticalScrollMode(QAbstractItemView::ScrollPerPixel);
+  table_->setTabKeyNavigation(false);
+  table_->verticalHeader()->setSectionResizeMode(QHeaderView::Fixed);
+  table_->verticalHeader()->setMinimumSectionSize(t.px(20));
+  table_->verticalHeader()->setDefaultSectionSize(t.px(23));
+  applyColumns();
+  connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& index) {
+    const Selection about = events_->about(index.row());
+    if (!about.none() && table_->hasFocus()) {
+      Q_EMIT selectionRequested(about);
+    }
+  });
+  connect(table_, &QTableView::clicked, this, [this](const QModelIndex& index) {
+    const Selection about = events_->about(index.row());
+    if (!about.none()) {
+      Q_EMIT selectionRequested(about);
+    }
+  });
+  stack_->addWidget(table_);
+  if (produce_ != nullptr) {
+    stack_->addWidget(produce_);
+  }
+  column->addWidget(stack_, 1);
+  applyHeight();
+  const auto restyle = [this] {
+    table_->setStyleSheet(QStringLiteral("QTableView { background: %1; } QTableView::item { border: none; }")
+                              .arg(Theme::current().colors().chrome.name()));
+    all_->setStyleSheet(QStringLiteral("color: %1;").arg(Theme::current().colors().text2.name()));
+  };
+  restyle();
+  connect(&t, &Theme::changed, this, restyle);
+}
+
+void BottomDock::applyColumns() {
+  const Theme& t = Theme::current();
+  QHeaderView* header = table_->horizontalHeader();
+  header->setMinimumSectionSize(t.px(24));
+  header->setSectionResizeMode(QHeaderView::Fixed);
+  header->resizeSection(EventModel::time, t.px(122));
+  header->resizeSection(EventModel::node, t.px(44));
+  header->resizeSection(EventModel::kind, t.px(156));
+  header->setSectionResizeMode(EventModel::what, QHeaderView::Stretch);
+  table_->setColumnHidden(EventModel::kind, narrow_);
+}
+
+void BottomDock::attach(Session* session) {
+  session_ = session;
+  if (produce_ != nullptr) {
+    produce_->attach(session);
+  }
+  refresh();
+}
+
+void BottomDock::refresh() {
+  if (session_ == nullptr || !open_ || tab_ != Tab::events) {
+    return;
+  }
+  QScrollBar* bar = table_->verticalScrollBar();
+  const bool following = bar->value() >= bar->maximum() - 2;
+  const int before = events_->rowCount();
+  events_->update(*session_->view());
+  if (following && events_->rowCount() != before) {
+    table_->scrollToBottom();
+  }
+}
+
+void BottomDock::showTab(Tab tab) {
+  if (tab == Tab::produce && produce_ == nullptr) {
+    return;
+  }
+  tab_ = tab;
+  tabs_->setCurrent(static_cast<int>(tab));
+  stack_->setCurrentIndex(static_cast<int>(tab));
+  all_->setVisible(tab == Tab::events);
+  applyHeight();
+  refresh();
+}
+
+void BottomDock::setOpen(bool open) {
+  if (open == open_) {
+    return;
+  }
+  open_ = open;
+  fold_->setIconName(open ? QStringLiteral("chevron-down") : QStringLiteral("chevron-up"));
+  fold_->setName(open ? tr("Fold the dock") : tr("Open the dock"));
+  applyHeight();
+  refresh();
+  Q_EMIT openChanged(open);
+}
+
+void BottomDock::setOpenHeight(int height) {
+  events_height_ = std::max(Theme::current().px(kHeightMin), height);
+  applyHeight();
+}
+
+void BottomDock::setNarrow(bool narrow) {
+  if (narrow != narrow_) {
+    narrow_ = narrow;
+    applyColumns();
+    applyHeight();
+  }
+}
+
+void BottomDock::applyHeight() {
+  const Theme& t = Theme::current();
+  stack_->setVisible(open_);
+  int height = t.px(Metrics::kDockHeader) + 1;
+  if (open_) {
+    height = tab_ == Tab::produce ? std::max(events_height_, t.px(kProduceHeight))
+                                  : (narrow_ ? std::min(events_height_, t.px(100)) : events_height_);
+  }
+  setFixedHeight(height);
+}
+
+void BottomDock::paintEvent(QPaintEvent*) {
+  const Colors& c = Theme::current().colors();
+  QPainter p(this);
+  p.fillRect(rect(), c.chrome);
+  p.fillRect(0, 0, width(), 1, c.border);
+  p.fillRect(0, Theme::current().px(Metrics::kDockHeader), width(), 1, c.border);
+}
+
+void BottomDock::mousePressEvent(QMouseEvent* event) {
+  if (event->position().y() < Theme::current().px(6) && open_) {
+    drag_from_ = static_cast<int>(event->globalPosition().y());
+    drag_height_ = height();
+  }
+}
+
+void BottomDock::mouseMoveEvent(QMouseEvent* event) {
+  if (drag_from_ >= 0) {
+    const int limit = std::max(Theme::current().px(kHeightMin), window()->height() / 2);
+    setOpenHeight(std::min(limit, drag_height_ + drag_from_ - static_cast<int>(event->globalPosition().y())));
+  } else {
+    setCursor(event->position().y() < Theme::current().px(6) && open_ ? Qt::SizeVerCursor : Qt::ArrowCursor);
+  }
+}
+
+void BottomDock::mouseReleaseEvent(QMouseEvent*) { drag_from_ = -1; }
+
+void BottomDock::mouseDoubleClickEvent(QMouseEvent* event) {
+  if (event->position().y() < Theme::current().px(Metrics::kDockHeader)) {
+    setOpen(!open_);
+  }
+}
+
+}  // namespace hw::ui

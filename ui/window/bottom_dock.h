@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bottom dock: events as they happen, and the produce panel. Only its header when folded; its upper edge drags.
+#pragma once
+
+#include <QWidget>
+
+#include "ui/models/event_model.h"
+#include "ui/session/session.h"
+
+class QCheckBox;
+class QStackedWidget;
+class QTableView;
+
+namespace hw::ui {
+
+class Button;
+class Chip;
+class ProducePanel;
+class TabStrip;
+
+class BottomDock : public QWidget {
+  Q_OBJECT
+
+ public:
+  enum class Tab : int { events, produce };
+  BottomDock(ProducePanel* produce, QWidget* parent = nullptr);
+  void attach(Session* session);
+  // Called with every frame. Costs nothing while folded.
+  void refresh();
+  void setOpen(bool open);
+  [[nodiscard]] bool isOpen() const { return open_; }
+  void showTab(Tab tab);
+  [[nodiscard]] Tab tab() const { return tab_; }
+  [[nodiscard]] EventModel* events() const { return events_; }
+  // Height of the open dock, header included.
+  void setOpenHeight(int height);
+  [[nodiscard]] int openHeight() const { return events_height_; }
+  void setNarrow(bool narrow);
+
+ signals:
+  void selectionRequested(const hw::ui::Selection& selection);
+  void openChanged(bool open);
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void mouseMoveEvent(QMouseEvent* event) override;
+  void mouseReleaseEvent(QMouseEvent* event) override;
+  void mouseDoubleClickEvent(QMouseEvent* event) override;
+
+ private:
+  void applyHeight();
+  void applyColumns();
+  QPointer<Session> session_;
+  ProducePanel* produce_;
+  EventModel* events_;
+  QTableView* table_;
+  TabStrip* tabs_;
+  QStackedWidget* stack_;
+  QCheckBox* all_;
+  Button* fold_;
+  Tab tab_ = Tab::events;
+  bool open_ = true;
+  bool narrow_ = false;
+  int events_height_;
+  int drag_from_ = -1;
+  int drag_height_ = 0;
+};
+
+}  // namespace hw::ui

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Coach mark: one hint at a time, with a line to the object it is about. Never modal.
+#pragma once
+
+#include <QPointer>
+#include <QWidget>
+
+namespace hw::ui {
+
+class Button;
+
+class CoachMark : public QWidget {
+  Q_OBJECT
+
+ public:
+  struct Hint {
+    QString title;
+    QString text;         // may hold <b> and <code>
+    QString action_text;
+    QString action_cap;
+  };
+  // Fills `page` (transparent where it paints nothing); mouse events outside the card pass through.
+  explicit CoachMark(QWidget* page);
+  void setHint(const Hint& hint);
+  // In the page's coordinates; an empty anchor draws no line.
+  void place(const QPoint& top_left, const QRect& anchor);
+  [[nodiscard]] QSize cardSize() const;
+
+ signals:
+  void actionClicked();
+  void hintsRefused();
+
+ protected:
+  void paintEvent(QPaintEvent* event) override;
+
+ private:
+  class Card;
+  Card* card_;
+  QRect anchor_;
+};
+
+}  // namespace hw::ui

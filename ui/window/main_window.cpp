@@ -1,0 +1,604 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/window/main_window.h"
+
+#include <QAbstractButton>
+#include <QAbstractSpinBox>
+#include <QApplication>
+#include <QClipboard>
+#include <QCloseEvent>
+#include <QComboBox>
+#include <QDir>
+#include <QFileDialog>
+#include <QHBoxLayout>
+#include <QKeyEvent>
+#include <QLineEdit>
+#include <QMenu>
+#include <QPlainTextEdit>
+#include <QSettings>
+#include <QShortcut>
+#include <QStackedWidget>
+#include <QStandardPaths>
+#include <QTextEdit>
+#include <QTimer>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <utility>
+
+#include "ui/dialogs/question_dialog.h"
+#include "ui/panels/pages.h"
+#include "ui/theme/theme.h"
+#include "ui/window/bottom_dock.h"
+#include "ui/window/coach_mark.h"
+#include "ui/window/controls.h"
+#include "ui/window/inspector.h"
+#include "ui/window/omnibox.h"
+#include "ui/window/page.h"
+#include "ui/window/rail.h"
+#include "ui/window/top_bar.h"
+#include "ui/window/topics_page.h"
+
+namespace hw::ui {
+
+namespace {
+
+constexpr std::size_t kHistoryMax = 200;
+
+// Keys that act without a modifier go through keyPressEvent and the event filter, so that text fields come first.
+bool bare_key(const QKeySequence& keys) {
+  if (keys.count() != 1) {
+    return false;
+  }
+  const QKeyCombination combination = keys[0];
+  const bool function_key = combination.key() >= Qt::Key_F1 && combination.key() <= Qt::Key_F35;
+  return (combination.keyboardModifiers() & ~Qt::ShiftModifier) == Qt::NoModifier && !function_key;
+}
+
+}  // namespace
+
+MainWindow::MainWindow(Session* session, const Options& options, QWidget* parent)
+    : QMainWindow(parent), session_(session), options_(options), commands_(new CommandRegistry(this)) {
+  setWindowTitle(tr("Highwater"));
+  setMinimumSize(820, 520);
+  rates_ = new QTimer(this);
+  rates_->setSingleShot(true);
+  rates_->setInterval(1'000);
+  connect(rates_, &QTimer::timeout, this, &MainWindow::sampleRates);
+  message_ = new QTimer(this);
+  message_->setSingleShot(true);
+  message_->setInterval(6'000);
+  connect(message_, &QTimer::timeout, this, [this] {
+    values_.message.clear();
+    status_->setValues(values_);
+  });
+  addCommands();
+  build();
+  restore();
+  hints_on_ = options_.hints && hints_on_;
+  connect(session_, &Session::frameReady, this, &MainWindow::frame);
+  connect(session_, &Session::failed, this, [this](const QString& what) { say(what, true); });
+  qApp->installEventFilter(this);
+  showPage(pages_.front()->id());
+  applyWidth();
+  last_in_ = recordsIn();
+  last_out_ = recordsOut();
+  since_rates_.start();
+  frame();
+  sampleRates();
+}
+
+MainWindow::~MainWindow() { qApp->removeEventFilter(this); }
+
+Page* MainWindow::currentPage() const { return static_cast<Page*>(stack_->currentWidget()); }
+
+Page* MainWindow::page(const QString& id) const {
+  const auto it = std::find_if(pages_.begin(), pages_.end(), [&](const Page* p) { return p->id() == id; });
+  return it == pages_.end() ? nullptr : *it;
+}
+
+CoachMark* MainWindow::coachMark() const { return coach_; }
+
+void MainWindow::build() {
+  auto* central = new QWidget(this);
+  auto* column = new QVBoxLayout(central);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  setCentralWidget(central);
+
+  pages_ = create_pages(this);
+  pages_ << new TopicsPage(this);
+  addPageCommands();
+
+  top_ = new TopBar(commands_, [this] { return session_->view(); }, central);
+  top_->setCluster(session_->clusterName());
+  top_->setStorage(session_->storage());
+  column->addWidget(top_);
+  auto* middle = new QHBoxLayout;
+  middle->setSpacing(0);
+  column->addLayout(middle, 1);
+  rail_ = new Rail(pages_, central);
+  middle->addWidget(rail_);
+  auto* right = new QVBoxLayout;
+  right->setSpacing(0);
+  middle->addLayout(right, 1);
+  auto* upper = new QHBoxLayout;
+  upper->setSpacing(0);
+  right->addLayout(upper, 1);
+  stack_ = new QStackedWidget(central);
+  for (Page* page : pages_) {
+    stack_->addWidget(page);
+    page->attach(session_);
+    connect(page, &Page::selectionRequested, this, &MainWindow::select);
+    connect(page, &Page::openRequested, this, &MainWindow::open);
+    connect(page, &Page::commandRequested, this,
+            [this](const QString& id, const QVariantMap& args) { commands_->run(id, args); });
+  }
+  upper->addWidget(stack_, 1);
+  inspector_ = new Inspector(central);
+  inspector_->setFixedWidth(Theme::current().px(Metrics::kInspector));
+  upper->addWidget(inspector_);
+  strip_ = new InspectorStrip(central);
+  upper->addWidget(strip_);
+  produce_ = create_produce_panel(this);
+  dock_ = new BottomDock(produce_, central);
+  right->addWidget(dock_);
+  status_ = new StatusBar(central);
+  column->addWidget(status_);
+  values_.port = session_->bootstrap().section(QLatin1Char(':'), -1);
+  values_.hint = tr("F1 keys · Ctrl K commands");
+
+  inspector_->attach(session_);
+  dock_->attach(session_);
+  connect(inspector_, &Inspector::selectionRequested, this, &MainWindow::select);
+  connect(inspector_, &Inspector::commandRequested, this, [this](const QString& id, const QVariantMap& args) {
+    const QString address = args.value(QStringLiteral("address")).toString();
+    if (const auto to = Selection::parse(address); to) {
+      select(*to);
+    }
+    commands_->run(id, args);
+  });
+  connect(inspector_, &Inspector::closeRequested, this, [this] { setInspectorOpen(false); });
+  connect(strip_, &InspectorStrip::openRequested, this, [this] { setInspectorOpen(true); });
+  connect(dock_, &BottomDock::selectionRequested, this, &MainWindow::select);
+  if (produce_ != nullptr) {
+    connect(produce_, &ProducePanel::selectionRequested, this, &MainWindow::select);
+    connect(produce_, &ProducePanel::closeRequested, this, [this] {
+      dock_->showTab(BottomDock::Tab::events);
+      currentPage()->setFocus();
+    });
+  }
+  connect(rail_, &Rail::pageRequested, this, &MainWindow::showPage);
+  connect(rail_, &Rail::collapseRequested, this, [this](bool collapsed) {
+    rail_wanted_collapsed_ = collapsed;
+    rail_->setCollapsed(collapsed);
+  });
+  connect(top_->omnibox(), &Omnibox::objectChosen, this, &MainWindow::open);
+  connect(top_->omnibox(), &Omnibox::commandChosen, this, [this](const QString& id) { commands_->run(id); });
+  connect(top_, &TopBar::menuRequested, this, &MainWindow::clusterMenu);
+  connect(top_, &TopBar::healthClicked, this, [this] {
+    showPage(pages_.front()->id());
+    select(Selection::ofCluster());
+    setInspectorOpen(true);
+  });
+  connect(top_, &TopBar::storageClicked, this, [this] {
+    if (session_->storage().in_memory) {
+      commands_->run(QStringLiteral("cluster.keep"));
+    } else {
+      select(Selection::ofCluster());
+      setInspectorOpen(true);
+    }
+  });
+  new FocusRing(this);
+}
+
+bool MainWindow::textHasFocus() const {
+  const QWidget* w = QApplication::focusWidget();
+  if (w == nullptr) {
+    return false;
+  }
+  if (const auto* combo = qobject_cast<const QComboBox*>(w); combo != nullptr) {
+    return combo->isEditable();
+  }
+  if (const auto* line = qobject_cast<const QLineEdit*>(w); line != nullptr) {
+    return !line->isReadOnly();
+  }
+  if (const auto* plain = qobject_cast<const QPlainTextEdit*>(w); plain != nullptr) {
+    return !plain->isReadOnly();
+  }
+  if (const auto* rich = qobject_cast<const QTextEdit*>(w); rich != nullptr) {
+    return !rich->isReadOnly();
+  }
+  return qobject_cast<const QAbstractSpinBox*>(w) != nullptr;
+}
+
+bool MainWindow::eventFilter(QObject* object, QEvent* event) {
+  // Letters and digits before item views take them for their own search; everything else goes the usual way.
+  if (event->type() == QEvent::KeyPress && object->isWidgetType() && isActiveWindow() &&
+      QApplication::activeModalWidget() == nullptr && QApplication::activePopupWidget() == nullptr) {
+    auto* widget = static_cast<QWidget*>(object);
+    auto* key = static_cast<QKeyEvent*>(event);
+    const bool letter = (key->key() >= Qt::Key_A && key->key() <= Qt::Key_Z) ||
+                        (key->key() >= Qt::Key_0 && key->key() <= Qt::Key_9) || key->key() == Qt::Key_Slash;
+    if (letter && widget->window() == this && (key->modifiers() & ~(Qt::ShiftModifier | Qt::KeypadModifier)) == 0 &&
+        !textHasFocus()) {
+      for (const Command& command : commands_->all()) {
+        if (bare_key(command.shortcut) && command.shortcut[0].key() == key->key()) {
+          const QString id = command.id;
+          return commands_->run(id);
+        }
+      }
+    }
+  }
+  return QMainWindow::eventFilter(object, event);
+}
+
+void MainWindow::keyPressEvent(QKeyEvent* event) {
+  if (!textHasFocus()) {
+    const QKeySequence pressed(event->keyCombination());
+    for (const Command& command : commands_->all()) {
+      if (bare_key(command.shortcut) && command.shortcut == pressed) {
+        const QString id = command.id;
+        if (commands_->run(id)) {
+          return;
+        }
+      }
+    }
+  }
+  QMainWindow::keyPressEvent(event);
+}
+
+bool MainWindow::event(QEvent* event) {
+  if (event->type() == QEvent::UpdateRequest) {
+    QElapsedTimer timer;
+    timer.start();
+    const bool result = QMainWindow::event(event);
+    meter_.addPaint(timer.nsecsElapsed());
+    return result;
+  }
+  return QMainWindow::event(event);
+}
+
+std::int64_t MainWindow::recordsIn() const {
+  std::int64_t sum = 0;
+  for (const auto& [id, node] : session_->view()->nodes) {
+    sum += node->counters == nullptr ? 0 : node->counters->records_in.get();
+  }
+  return sum;
+}
+
+std::int64_t MainWindow::recordsOut() const {
+  std::int64_t sum = 0;
+  for (const auto& [id, node] : session_->view()->nodes) {
+    sum += node->counters == nullptr ? 0 : node->counters->records_out.get();
+  }
+  return sum;
+}
+
+void MainWindow::frame() {
+  if (session_ == nullptr) {
+    return;
+  }
+  if (!rates_->isActive()) {
+    rates_->start();
+  }
+  if (paused_) {
+    top_->setPaused(true, recordsIn() - paused_records_);
+    return;
+  }
+  if (!isVisible() || isMinimized()) {
+    return;
+  }
+  QElapsedTimer timer;
+  timer.start();
+  const observe::ViewPtr view = session_->view();
+  top_->update(*view);
+  currentPage()->deliverFrame();
+  if (inspector_->isVisible()) {
+    inspector_->refresh();
+  }
+  dock_->refresh();
+  for (const Page* page : pages_) {
+    rail_->setAttention(page->id(), page->attention());
+  }
+  updateHint();
+  meter_.addWork(timer.nsecsElapsed());
+}
+
+void MainWindow::sampleRates() {
+  if (session_ == nullptr) {
+    return;
+  }
+  const double seconds = std::max(0.001, static_cast<double>(since_rates_.restart()) / 1000.0);
+  const std::int64_t in = recordsIn();
+  const std::int64_t out = recordsOut();
+  values_.records_in = static_cast<double>(std::max<std::int64_t>(0, in - last_in_)) / seconds;
+  values_.records_out = static_cast<double>(std::max<std::int64_t>(0, out - last_out_)) / seconds;
+  const bool moving = in != last_in_ || out != last_out_;
+  last_in_ = in;
+  last_out_ = out;
+  const observe::ViewPtr view = session_->view();
+  values_.clients = static_cast<std::int64_t>(view->connections->size());
+  values_.lost = view->events_lost;
+  const double worst = meter_.takeWorst();
+  // The status bar's own repaint is no frame: without traffic the window is idle.
+  values_.frame_ms = moving ? worst : 0;
+  status_->setValues(values_);
+  top_->setStorage(session_->storage());
+  top_->setCluster(session_->clusterName());
+  if (moving) {
+    rates_->start();
+  }
+}
+
+void MainWindow::showPage(const QString& id) {
+  Page* wanted = page(id);
+  if (wanted == nullptr) {
+    return;
+  }
+  const bool same = stack_->currentWidget() == wanted;
+  stack_->setCurrentWidget(wanted);
+  rail_->setCurrent(id);
+  wanted->setSelection(selection_);
+  if (!paused_) {
+    wanted->deliverFrame();
+  }
+  if (!same) {
+    setWindowTitle(tr("%1 – %2 – Highwater").arg(wanted->title(), session_->clusterName()));
+    if (QWidget* focus = wanted->focusWidget(); focus == nullptr && isVisible() && !textHasFocus()) {
+      wanted->setFocus(Qt::OtherFocusReason);
+    }
+    if (coach_ != nullptr && coach_->parentWidget() != wanted) {
+      coach_->deleteLater();
+      hint_asked_ = false;
+    }
+    remember();
+  }
+}
+
+void MainWindow::select(const Selection& selection) {
+  if (selection == selection_) {
+    return;
+  }
+  selection_ = selection;
+  currentPage()->setSelection(selection);
+  inspector_->setSelection(selection);
+  strip_->setAddress(selection.address());
+  remember();
+}
+
+void MainWindow::open(const Selection& selection) {
+  select(selection);
+  switch (selection.kind) {
+    case Selection::Kind::none:
+      break;
+    case Selection::Kind::cluster:
+    case Selection::Kind::node:
+    case Selection::Kind::group:
+    case Selection::Kind::member:
+    case Selection::Kind::connection:
+      showPage(QStringLiteral("cluster"));
+      break;
+    case Selection::Kind::topic:
+    case Selection::Kind::partition:
+      showPage(QStringLiteral("partitions"));
+      break;
+    case Selection::Kind::offset_range:
+    case Selection::Kind::record:
+      showPage(QStringLiteral("messages"));
+      break;
+  }
+}
+
+void MainWindow::setPaused(bool paused) {
+  if (paused == paused_) {
+    return;
+  }
+  paused_ = paused;
+  paused_records_ = recordsIn();
+  top_->setPaused(paused, 0);
+  if (!paused) {
+    frame();
+  }
+}
+
+void MainWindow::say(const QString& message, bool bad) {
+  values_.message = message;
+  values_.message_bad = bad;
+  status_->setValues(values_);
+  message_->start();
+}
+
+// --- history
+
+void MainWindow::remember() {
+  if (travelling_) {
+    return;
+  }
+  const Place here{currentPage()->id(), selection_};
+  if (!history_.empty() && history_[history_at_] == here) {
+    return;
+  }
+  if (!history_.empty()) {
+    history_.resize(history_at_ + 1);
+  }
+  history_.push_back(here);
+  if (history_.size() > kHistoryMax) {
+    history_.erase(history_.begin());
+  }
+  history_at_ = history_.size() - 1;
+}
+
+void MainWindow::travel(int steps) {
+  const auto wanted = static_cast<std::ptrdiff_t>(history_at_) + steps;
+  if (wanted < 0 || wanted >= static_cast<std::ptrdiff_t>(history_.size())) {
+    return;
+  }
+  history_at_ = static_cast<std::size_t>(wanted);
+  travelling_ = true;
+  go(history_[history_at_]);
+  travelling_ = false;
+}
+
+void MainWindow::go(const Place& place) {
+  select(place.selection);
+  showPage(place.page);
+}
+
+// --- layout
+
+void MainWindow::resizeEvent(QResizeEvent* event) {
+  QMainWindow::resizeEvent(event);
+  applyWidth();
+}
+
+void MainWindow::applyWidth() {
+  const double scale = Theme::current().scale();
+  const double width = this->width() / scale;
+  const int width_class = width < Metrics::kNarrow ? -1 : (width >= Metrics::kWide ? 1 : 0);
+  width_class_ = width_class;
+  const bool narrow = width_class < 0;
+  top_->setNarrow(narrow);
+  dock_->setNarrow(narrow);
+  inspector_->setFixedWidth(Theme::current().px(width_class > 0 ? Metrics::kInspectorWide : Metrics::kInspector));
+  for (Page* page : pages_) {
+    page->setWidthClass(width_class);
+  }
+  applyRail();
+}
+
+void MainWindow::applyRail() {
+  const bool narrow = width_class_ < 0;
+  rail_->setCollapsed(narrow || rail_wanted_collapsed_);
+  rail_->setVisible(!presenting_);
+  const bool open = narrow ? inspector_open_narrow_ : inspector_open_;
+  inspector_->setVisible(open && !presenting_);
+  strip_->setVisible(!open && !presenting_);
+  dock_->setVisible(!presenting_);
+  if (inspector_->isVisible()) {
+    inspector_->refresh();
+  }
+}
+
+void MainWindow::setInspectorOpen(bool open) {
+  if (width_class_ < 0) {
+    inspector_open_narrow_ = open;
+  } else {
+    inspector_open_ = open;
+  }
+  applyRail();
+}
+
+void MainWindow::showEvent(QShowEvent* event) {
+  QMainWindow::showEvent(event);
+  QTimer::singleShot(0, this, &MainWindow::frame);
+}
+
+// --- hints
+
+void MainWindow::updateHint() {
+  if (!hints_on_ || session_ == nullptr) {
+    return;
+  }
+  const observe::ViewPtr view = session_->view();
+  Page* home = pages_.front();
+  if (session_->foreignRecords() > 0) {
+    endHints();  // the app is connected: there is nothing left to say
+    return;
+  }
+  const bool ready = !view->nodes.empty() && view->nodes.begin()->second->state == observe::NodeView::State::running;
+  if (!ready || currentPage() != home || view->topics->empty()) {
+    return;
+  }
+  if (coach_ == nullptr && !hint_asked_) {
+    hint_asked_ = true;
+    coach_ = new CoachMark(home);
+    const QString address = session_->bootstrap();
+    const Colors& c = Theme::current().colors();
+    coach_->setHint({tr("A real broker, on this machine"),
+                     tr("Any Kafka client can use<br><span style=\"font-family:'JetBrains Mono';color:%1\">%2</span>.<br>"
+                        "Connect your app, or press <b>P</b> to send a record and watch it land.")
+                         .arg(c.text.name(), address),
+                     tr("Produce a record"), QStringLiteral("P")});
+    connect(coach_, &CoachMark::actionClicked, this, [this] { commands_->run(QStringLiteral("produce.open")); });
+    connect(coach_, &CoachMark::hintsRefused, this, &MainWindow::endHints);
+    coach_->show();
+  }
+  if (coach_ != nullptr) {
+    const QSize size = coach_->cardSize();
+    const auto spot = home->freeSpot(size);
+    const QPoint fallback(home->width() - size.width() - 24, home->height() - size.height() - 56);
+    coach_->place(spot.value_or(fallback),
+                  home->anchor(Selection::ofNode(view->nodes.begin()->first.value())));
+    coach_->raise();
+  }
+}
+
+void MainWindow::endHints() {
+  hints_on_ = false;
+  if (coach_ != nullptr) {
+    coach_->deleteLater();
+  }
+  if (options_.persist) {
+    QSettings().setValue(QStringLiteral("hints"), false);
+  }
+}
+
+// --- closing and remembering
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+  if (session_ != nullptr && session_->storage().in_memory && session_->foreignRecords() > 0) {
+    QuestionDialog question(tr("Keep the records?"),
+                            tr("%n record(s) of your own clients are in memory only and are gone when the window closes.",
+                               nullptr, static_cast<int>(session_->foreignRecords())),
+                            this);
+    question.addAnswer(tr("Cancel"), QuestionDialog::AnswerKind::normal);
+    question.addAnswer(tr("Close anyway"), QuestionDialog::AnswerKind::danger);
+    question.addAnswer(tr("Keep this cluster…"), QuestionDialog::AnswerKind::primary);
+    const int answer = question.exec();
+    if (answer == 3) {
+      event->ignore();
+      keepCluster();
+      return;
+    }
+    if (answer != 2) {
+      event->ignore();
+      return;
+    }
+  }
+  store();
+  event->accept();
+}
+
+void MainWindow::restore() {
+  hints_on_ = true;
+  resize(1440, 900);
+  if (!options_.persist) {
+    return;
+  }
+  const QSettings settings;
+  hints_on_ = settings.value(QStringLiteral("hints"), true).toBool();
+  restoreGeometry(settings.value(QStringLiteral("geometry")).toByteArray());
+  rail_wanted_collapsed_ = settings.value(QStringLiteral("rail_collapsed"), false).toBool();
+  inspector_open_ = settings.value(QStringLiteral("inspector"), true).toBool();
+  dock_->setOpenHeight(settings.value(QStringLiteral("dock_height"), dock_->openHeight()).toInt());
+  dock_->setOpen(settings.value(QStringLiteral("dock"), true).toBool());
+  const QString theme = settings.value(QStringLiteral("theme")).toString();
+  if (theme == QLatin1String("dark")) {
+    Theme::current().setMode(Theme::Mode::dark);
+  } else if (theme == QLatin1String("light")) {
+    Theme::current().setMode(Theme::Mode::light);
+  }
+}
+
+void MainWindow::store() {
+  if (!options_.persist) {
+    return;
+  }
+  QSettings settings;
+  settings.setValue(QStringLiteral("geometry"), saveGeometry());
+  settings.setValue(QStringLiteral("rail_collapsed"), rail_wanted_collapsed_);
+  settings.setValue(QStringLiteral("inspector"), inspector_open_);
+  settings.setValue(QStringLiteral("dock_height"), dock_->openHeight());
+  settings.setValue(QStringLiteral("dock"), dock_->isOpen());
+}
+
+}  // namespace hw::ui

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// MainWindow: top bar, rail, pages, inspector, dock and status bar, and the commands that join them.
+//
+// It is the only one who knows all parts. State reaches them by push: Session::frameReady() → the visible page, the
+// inspector, the dock, the bars, each of which repaints only what differs. Nothing here polls; two single-shot timers
+// follow the last frame, so that rates fall to zero.
+// Thread rule: UI thread only.
+#pragma once
+
+#include <QElapsedTimer>
+#include <QMainWindow>
+#include <QPointer>
+#include <vector>
+
+#include "ui/session/selection.h"
+#include "ui/session/session.h"
+#include "ui/window/command_registry.h"
+#include "ui/window/frame_meter.h"
+#include "ui/window/status_bar.h"
+
+class QStackedWidget;
+class QTimer;
+
+namespace hw::ui {
+
+class BottomDock;
+class CoachMark;
+class Inspector;
+class InspectorStrip;
+class Page;
+class ProducePanel;
+class Rail;
+class TopBar;
+
+class MainWindow : public QMainWindow {
+  Q_OBJECT
+
+ public:
+  struct Options {
+    bool persist = true;  // remember size, theme, folded parts
+    bool hints = true;    // the coach mark of the first run
+  };
+  // `session` outlives the window.
+  MainWindow(Session* session, const Options& options, QWidget* parent = nullptr);
+  ~MainWindow() override;
+
+  [[nodiscard]] CommandRegistry& commands() { return *commands_; }
+  [[nodiscard]] const Selection& selection() const { return selection_; }
+  [[nodiscard]] Page* currentPage() const;
+  [[nodiscard]] Page* page(const QString& id) const;
+  [[nodiscard]] const QList<Page*>& pages() const { return pages_; }
+  [[nodiscard]] Inspector* inspector() const { return inspector_; }
+  [[nodiscard]] BottomDock* dock() const { return dock_; }
+  [[nodiscard]] const FrameMeter& meter() const { return meter_; }
+  [[nodiscard]] bool paused() const { return paused_; }
+  [[nodiscard]] CoachMark* coachMark() const;
+
+ public slots:
+  void showPage(const QString& id);
+  // Selects everywhere; the history remembers it.
+  void select(const hw::ui::Selection& selection);
+  // Selects, and goes to the page where such an object is at home.
+  void open(const hw::ui::Selection& selection);
+  void setPaused(bool paused);
+  // At the right of the status bar, for some seconds.
+  void say(const QString& message, bool bad = false);
+
+ protected:
+  bool event(QEvent* event) override;
+  bool eventFilter(QObject* object, QEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  void closeEvent(QCloseEvent* event) override;
+  void showEvent(QShowEvent* event) override;
+
+ private:
+  struct Place {
+    QString page;
+    Selection selection;
+    friend bool operator==(const Place&, const Place&) = default;
+  };
+  void addCommands();
+  void addPageCommands();
+  void build();
+  void frame();
+  void sampleRates();
+  void applyWidth();
+  void applyRail();
+  void setInspectorOpen(bool open);
+  void remember();
+  void travel(int steps);
+  void go(const Place& place);
+  void clusterMenu(const QPoint& global);
+  void createTopic(const QVariantMap& args);
+  void deleteTopic(const QVariantMap& args);
+  void keepCluster();
+  void openProduce();
+  void updateHint();
+  void endHints();
+  [[nodiscard]] bool textHasFocus() const;
+  [[nodiscard]] std::int64_t recordsIn() const;
+  [[nodiscard]] std::int64_t recordsOut() const;
+  void restore();
+  void store();
+
+  QPointer<Session> session_;
+  Options options_;
+  CommandRegistry* commands_;
+  TopBar* top_ = nullptr;
+  Rail* rail_ = nullptr;
+  QStackedWidget* stack_ = nullptr;
+  Inspector* inspector_ = nullptr;
+  InspectorStrip* strip_ = nullptr;
+  BottomDock* dock_ = nullptr;
+  StatusBar* status_ = nullptr;
+  ProducePanel* produce_ = nullptr;
+  QPointer<CoachMark> coach_;
+  QList<Page*> pages_;
+
+  Selection selection_;
+  std::vector<Place> history_;
+  std::size_t history_at_ = 0;
+  bool travelling_ = false;
+  bool paused_ = false;
+  std::int64_t paused_records_ = 0;
+  int width_class_ = 0;
+  bool rail_wanted_collapsed_ = false;
+  bool inspector_open_ = true;       // in a normal window
+  bool inspector_open_narrow_ = false;
+  bool presenting_ = false;
+  bool hints_on_ = false;
+  bool hint_asked_ = false;
+
+  FrameMeter meter_;
+  QElapsedTimer since_rates_;
+  std::int64_t last_in_ = 0;
+  std::int64_t last_out_ = 0;
+  QTimer* rates_;    // runs out 1 s after the last frame
+  QTimer* message_;
+  StatusBar::Values values_;
+};
+
+}  // namespace hw::ui

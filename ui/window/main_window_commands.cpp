@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands of the main window, and what they do beyond calling one of its parts.
+#include <QApplication>
+#include <QClipboard>
+#include <QDir>
+#include <QLineEdit>
+#include <QMenu>
+#include <QSettings>
+#include <QShortcut>
+#include <QStandardPaths>
+
+#include "ui/dialogs/create_topic_dialog.h"
+#include "ui/dialogs/question_dialog.h"
+#include "ui/dialogs/shortcuts_dialog.h"
+#include "ui/painting/text.h"
+#include "ui/theme/theme.h"
+#include "ui/window/bottom_dock.h"
+#include "ui/window/coach_mark.h"
+#include "ui/window/controls.h"
+#include "ui/window/inspector.h"
+#include "ui/window/main_window.h"
+#include "ui/window/omnibox.h"
+#include "ui/window/page.h"
+#include "ui/window/top_bar.h"
+
+namespace hw::ui {
+
+namespace {
+
+bool bare(const QKeySequence& keys) {
+  const QKeyCombination combination = keys[0];
+  const bool function_key = combination.key() >= Qt::Key_F1 && combination.key() <= Qt::Key_F35;
+  return (combination.keyboardModifiers() & ~Qt::ShiftModifier) == Qt::NoModifier && !function_key;
+}
+
+}  // namespace
+
+void MainWindow::addPageCommands() {
+  for (Page* p : pages_) {
+    const QString id = p->id();
+    commands_->add({QStringLiteral("page.") + id, tr("Go to %1").arg(p->title()), p->shortcut(),
+                    [this, id](const QVariantMap&) { showPage(id); }, {}, {p->title()}});
+  }
+  // Commands with a modifier or a function key are ordinary shortcuts; bare keys see eventFilter().
+  for (const Command& command : commands_->all()) {
+    if (!command.shortcut.isEmpty() && !bare(command.shortcut)) {
+      auto* shortcut = new QShortcut(command.shortcut, this);
+      const QString id = command.id;
+      connect(shortcut, &QShortcut::activated, this, [this, id] { commands_->run(id); });
+    }
+  }
+}
+
+void MainWindow::addCommands() {
+  const auto add = [this](const char* id, const QString& title, const QKeySequence& keys,
+                          std::function<void(const QVariantMap&)> run, std::function<bool()> enabled = {},
+                          QStringList more = {}) {
+    const bool added = commands_->add({QString::fromLatin1(id), title, keys, std::move(run), std::move(enabled), std::move(more)});
+    Q_ASSERT(added);
+    Q_UNUSED(added);
+  };
+  add("omnibox.open", tr("Search and commands"), QKeySequence(Qt::CTRL | Qt::Key_K),
+      [this](const QVariantMap&) { top_->omnibox()->open(); });
+  add("omnibox.commands", tr("All commands"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_P),
+      [this](const QVariantMap&) { top_->omnibox()->open(QStringLiteral(">")); }, {}, {tr("palette")});
+  add("omnibox.objects", tr("Find an object"), QKeySequence(Qt::CTRL | Qt::Key_P),
+      [this](const QVariantMap&) { top_->omnibox()->open(QStringLiteral("@")); });
+  add("view.pause", tr("Pause or resume the view"), QKeySequence(Qt::Key_Space),
+      [this](const QVariantMap&) { setPaused(!paused_); });
+  add("view.live", tr("Return to live"), QKeySequence(Qt::Key_L), [this](const QVariantMap&) { setPaused(false); },
+      [this] { return paused_; });
+  add("produce.open", tr("Produce a record"), QKeySequence(Qt::Key_P), [this](const QVariantMap&) { openProduce(); },
+      [this] { return produce_ != nullptr; }, {tr("send"), tr("message")});
+  add("topic.create", tr("Create topic…"), QKeySequence(Qt::CTRL | Qt::Key_N),
+      [this](const QVariantMap& args) { createTopic(args); }, {}, {tr("new")});
+  add("topic.delete", tr("Delete topic…"), {}, [this](const QVariantMap& args) { deleteTopic(args); }, {}, {tr("remove")});
+  add("demo.toggle", tr("Start or stop demo traffic"), {}, [this](const QVariantMap&) {
+    session_->setDemoTraffic(!session_->demoTraffic());
+    say(session_->demoTraffic() ? tr("Demo traffic is running") : tr("Demo traffic stopped"));
+  });
+  add("connect.copy", tr("Copy the address for clients"), {}, [this](const QVariantMap&) {
+    QApplication::clipboard()->setText(session_->bootstrap());
+    say(tr("Copied %1").arg(session_->bootstrap()));
+  }, {}, {tr("bootstrap"), tr("connect")});
+  add("cluster.keep", tr("Keep this cluster on disk…"), QKeySequence(Qt::CTRL | Qt::Key_S),
+      [this](const QVariantMap&) { keepCluster(); }, [this] { return session_->storage().in_memory; }, {tr("save")});
+  add("selection.copy", tr("Copy address of the selection"), QKeySequence(Qt::CTRL | Qt::Key_C),
+      [this](const QVariantMap&) {
+        QApplication::clipboard()->setText(selection_.address());
+        say(tr("Copied %1").arg(selection_.address()));
+      },
+      [this] { return !selection_.none(); });
+  add("selection.clear", tr("Clear the selection"), QKeySequence(Qt::Key_Escape),
+      [this](const QVariantMap&) { select({}); }, [this] { return !selection_.none(); });
+  add("selection.open", tr("Open the selection"), QKeySequence(Qt::CTRL | Qt::Key_Return),
+      [this](const QVariantMap&) { open(Selection(selection_)); }, [this] { return !selection_.none(); });
+  add("explain.show", tr("Explain the selection"), QKeySequence(Qt::Key_E), [this](const QVariantMap&) {
+    setInspectorOpen(true);
+    inspector_->showTab(Inspector::Tab::explain);
+  });
+  add("inspector.toggle", tr("Show or hide the inspector"), QKeySequence(Qt::Key_I),
+      [this](const QVariantMap&) { setInspectorOpen(!inspector_->isVisible()); });
+  add("dock.toggle", tr("Show or hide the dock"), QKeySequence(Qt::Key_Q),
+      [this](const QVariantMap&) { dock_->setOpen(!dock_->isOpen()); });
+  add("events.show", tr("Show events"), {}, [this](const QVariantMap&) {
+    dock_->setOpen(true);
+    dock_->showTab(BottomDock::Tab::events);
+  });
+  add("history.back", tr("Back"), QKeySequence(Qt::ALT | Qt::Key_Left), [this](const QVariantMap&) { travel(-1); },
+      [this] { return history_at_ > 0; });
+  add("history.forward", tr("Forward"), QKeySequence(Qt::ALT | Qt::Key_Right), [this](const QVariantMap&) { travel(1); },
+      [this] { return history_at_ + 1 < history_.size(); });
+  add("history.back_key", tr("Back one step"), QKeySequence(Qt::Key_Backspace), [this](const QVariantMap&) { travel(-1); },
+      [this] { return history_at_ > 0; });
+  add("filter.focus", tr("Filter this page"), QKeySequence(Qt::Key_Slash),
+      [this](const QVariantMap&) { currentPage()->focusFilter(); });
+  add("filter.find", tr("Find on this page"), QKeySequence(Qt::CTRL | Qt::Key_F),
+      [this](const QVariantMap&) { currentPage()->focusFilter(); });
+  add("view.table", tr("Show this page as a table"), QKeySequence(Qt::CTRL | Qt::Key_T),
+      [this](const QVariantMap&) {
+        if (!currentPage()->toggleTable()) {
+          say(tr("This page has no other form"));
+        }
+      });
+  add("theme.toggle", tr("Switch between light and dark"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_L),
+      [this](const QVariantMap&) {
+        Theme::current().toggleMode();
+        if (options_.persist) {
+          QSettings().setValue(QStringLiteral("theme"), Theme::current().dark() ? QStringLiteral("dark") : QStringLiteral("light"));
+        }
+        applyWidth();
+      },
+      {}, {tr("theme"), tr("dark"), tr("light")});
+  add("motion.toggle", tr("Reduce motion, or not"), {}, [this](const QVariantMap&) {
+    Theme& t = Theme::current();
+    t.setReduceMotion(!t.reduceMotion());
+    say(t.reduceMotion() ? tr("Motion is reduced") : tr("Motion is on"));
+  });
+  add("window.fullscreen", tr("Full screen"), QKeySequence(Qt::Key_F11),
+      [this](const QVariantMap&) { setWindowState(windowState() ^ Qt::WindowFullScreen); });
+  add("view.present", tr("Show only the page"), QKeySequence(Qt::Key_F5),
+      [this](const QVariantMap&) {
+        presenting_ = !presenting_;
+        applyRail();
+      },
+      {}, {tr("present")});
+  add("help.keys", tr("Keys"), QKeySequence(Qt::Key_F1),
+      [this](const QVariantMap&) { ShortcutsDialog(*commands_, this).exec(); }, {}, {tr("help"), tr("shortcuts")});
+  add("app.quit", tr("Quit"), QKeySequence(Qt::CTRL | Qt::Key_Q), [this](const QVariantMap&) { close(); });
+}
+
+void MainWindow::clusterMenu(const QPoint& global) {
+  QMenu menu(this);
+  const auto add = [&](const QString& text, const char* id) {
+    QAction* action = menu.addAction(text);
+    const QString command = QString::fromLatin1(id);
+    action->setEnabled(commands_->enabled(command));
+    action->setShortcut(commands_->find(command)->shortcut);
+    connect(action, &QAction::triggered, this, [this, command] { commands_->run(command); });
+    return action;
+  };
+  add(tr("Copy address %1").arg(session_->bootstrap()), "connect.copy");
+  menu.addSeparator();
+  add(session_->demoTraffic() ? tr("Stop demo traffic") : tr("Start demo traffic"), "demo.toggle");
+  add(tr("Create topic…"), "topic.create");
+  add(tr("Keep this cluster on disk…"), "cluster.keep");
+  menu.addSeparator();
+  add(tr("Keys"), "help.keys");
+  add(tr("Quit"), "app.quit");
+  menu.exec(global);
+}
+
+void MainWindow::openProduce() {
+  if (coach_ != nullptr) {
+    coach_->deleteLater();
+  }
+  dock_->setOpen(true);
+  dock_->showTab(BottomDock::Tab::produce);
+  produce_->openFor(selection_);
+}
+
+void MainWindow::createTopic(const QVariantMap& args) {
+  auto* dialog = new CreateTopicDialog(session_, this);
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  const QString name = args.value(QStringLiteral("name")).toString();
+  if (!name.isEmpty()) {
+    dialog->setTopicName(name);
+  }
+  connect(dialog, &CreateTopicDialog::created, this, [this](const QString& topic) {
+    say(tr("Topic %1 created").arg(topic));
+    select(Selection::ofTopic(topic));
+  });
+  dialog->open();
+}
+
+void MainWindow::deleteTopic(const QVariantMap& args) {
+  QString name = args.value(QStringLiteral("topic")).toString();
+  if (name.isEmpty()) {
+    name = selection_.topic;
+  }
+  const observe::ViewPtr view = session_->view();
+  const observe::TopicView* topic = view->find_topic(name.toStdString());
+  if (topic == nullptr) {
+    say(tr("Select a topic first"));
+    return;
+  }
+  std::int64_t offsets = 0;
+  std::int64_t bytes = 0;
+  for (const auto& p : topic->partitions) {
+    if (const event::ReplicaCounters* c = p == nullptr ? nullptr : p->leader_counters(); c != nullptr) {
+      offsets += c->log_end_offset.get() - c->log_start_offset.get();
+      bytes += c->size_bytes.get();
+    }
+  }
+  QStringList groups;
+  for (const auto& [id, group] : *view->groups) {
+    for (const auto& c : group->committed) {
+      if (c.topic == topic->name) {
+        groups << QString::fromStdString(id);
+        break;
+      }
+    }
+  }
+  auto* question = new QuestionDialog(tr("Delete topic %1?").arg(name),
+                                      tr("Its records are gone for good. Clients that still use it may create it again, "
+                                         "empty, if the broker allows that."),
+                                      this);
+  question->setAttribute(Qt::WA_DeleteOnClose);
+  question->addFact(tr("Partitions"), format_count(static_cast<std::int64_t>(topic->partitions.size())));
+  question->addFact(tr("Offsets"), format_count(offsets));
+  question->addFact(tr("Size"), format_bytes(bytes));
+  question->addFact(tr("Read by"), groups.isEmpty() ? tr("no group") : groups.join(QStringLiteral(", ")));
+  question->addFact(tr("Same as"), QStringLiteral("kafka-topics.sh --bootstrap-server %1 --delete --topic %2")
+                                       .arg(session_->bootstrap(), name));
+  question->addAnswer(tr("Cancel"), QuestionDialog::AnswerKind::normal)->setFocus();
+  question->addAnswer(tr("Delete topic"), QuestionDialog::AnswerKind::danger);
+  connect(question, &QuestionDialog::answered, this, [this, name](int index) {
+    if (index != 1) {
+      return;
+    }
+    const QPointer<MainWindow> self(this);
+    session_->deleteTopic(name.toStdString(), [self, name](const QString& error) {
+      if (self == nullptr) {
+        return;
+      }
+      if (!error.isEmpty()) {
+        self->say(tr("%1 was not deleted: %2").arg(name, error), true);
+        return;
+      }
+      self->say(tr("Topic %1 deleted").arg(name));
+      if (self->selection_.topic == name) {
+        self->select({});
+      }
+    });
+  });
+  question->open();
+}
+
+void MainWindow::keepCluster() {
+  const QString base = QStandardPaths::writableLocation(QStandardPaths::GenericDataLocation) +
+                       QStringLiteral("/highwater/clusters/");
+  QString suggestion = base + session_->clusterName();
+  for (int i = 2; QDir(suggestion).exists() && i < 100; ++i) {
+    suggestion = base + session_->clusterName() + QLatin1Char('-') + QString::number(i);
+  }
+  auto* question = new QuestionDialog(tr("Keep this cluster"),
+                                      tr("Topics, records and group positions are copied to a folder, and the cluster goes "
+                                         "on there, in Kafka's own file format. Start it again with <b>--dir</b>."),
+                                      this);
+  question->setAttribute(Qt::WA_DeleteOnClose);
+  QLineEdit* path = question->addInput(tr("Folder"), suggestion);
+  question->addAnswer(tr("Cancel"), QuestionDialog::AnswerKind::normal);
+  Button* keep = question->addAnswer(tr("Keep here"), QuestionDialog::AnswerKind::primary);
+  connect(path, &QLineEdit::textChanged, keep, [keep](const QString& text) { keep->setEnabled(!text.trimmed().isEmpty()); });
+  connect(path, &QLineEdit::returnPressed, keep, &Button::click);
+  connect(question, &QuestionDialog::answered, this, [this, path](int index) {
+    if (index != 1) {
+      return;
+    }
+    const QString directory = QDir::cleanPath(path->text().trimmed());
+    const QPointer<MainWindow> self(this);
+    session_->keep(directory, [self, directory](const QString& error) {
+      if (self == nullptr) {
+        return;
+      }
+      if (!error.isEmpty()) {
+        self->say(tr("The cluster was not kept: %1").arg(error), true);
+        return;
+      }
+      self->top_->setStorage(self->session_->storage());
+      self->inspector_->refresh();
+      self->say(tr("The cluster now lives in %1").arg(directory));
+    });
+  });
+  question->open();
+}
+
+}  // namespace hw::ui

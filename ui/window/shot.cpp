@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/window/shot.h"
+
+#include <QApplication>
+#include <QPainter>
+#include <QPixmap>
+#include <QTimer>
+#include <cstdio>
+
+#include "ui/window/main_window.h"
+#include "ui/window/page.h"
+
+namespace hw::ui {
+
+namespace {
+
+void take(MainWindow* window, const QString& file) {
+  QPixmap picture(window->size());
+  picture.fill(Qt::black);
+  window->render(&picture);
+  // Dialogs are windows of their own: paint them where they would stand.
+  QPainter painter(&picture);
+  const auto top_levels = QApplication::topLevelWidgets();
+  for (QWidget* other : top_levels) {
+    if (other != window && other->isVisible() && other->isWindow()) {
+      const QPoint at((window->width() - other->width()) / 2, (window->height() - other->height()) / 2);
+      other->render(&painter, at);
+    }
+  }
+  painter.end();
+  if (!picture.save(file, "PNG")) {
+    std::fprintf(stderr, "highwater: cannot write %s\n", qUtf8Printable(file));
+    QApplication::exit(1);
+    return;
+  }
+  std::printf("%s %dx%d, frame p95 %.1f ms over %lld frames\n", qUtf8Printable(file), window->width(),
+              window->height(), window->meter().percentile(0.95), static_cast<long long>(window->meter().frames()));
+  QApplication::exit(0);
+}
+
+}  // namespace
+
+void schedule_shot(MainWindow* window, const ShotOptions& options) {
+  window->resize(options.size);
+  window->show();
+  const bool produce = options.page == QLatin1String("produce");
+  const bool dialog = options.page == QLatin1String("create-topic");
+  const bool keys = options.page == QLatin1String("palette");
+  const bool first_run = options.page == QLatin1String("first-run");
+  if (!produce && !first_run && !dialog && !keys && window->page(options.page) == nullptr) {
+    std::fprintf(stderr, "highwater: no page %s. There are:", qUtf8Printable(options.page));
+    for (const Page* page : window->pages()) {
+      std::fprintf(stderr, " %s", qUtf8Printable(page->id()));
+    }
+    std::fprintf(stderr, " produce first-run create-topic palette\n");
+    QTimer::singleShot(0, window, [] { QApplication::exit(1); });
+    return;
+  }
+  QTimer::singleShot(options.settle_ms, window, [window, options, produce, dialog, keys] {
+    const auto selection = Selection::parse(options.selection);
+    window->select(selection.value_or(Selection::ofPartition(QStringLiteral("demo.orders"), 0)));
+    if (produce) {
+      window->commands().run(QStringLiteral("produce.open"));
+    } else if (dialog) {
+      window->commands().run(QStringLiteral("topic.create"), {{QStringLiteral("name"), QStringLiteral("payments")}});
+    } else if (keys) {
+      window->commands().run(QStringLiteral("omnibox.open"));
+    } else {
+      window->showPage(options.page);
+    }
+    // One more second: pages read, layouts settle.
+    QTimer::singleShot(1'000, window, [window, options] { take(window, options.file); });
+  });
+}
+
+}  // namespace hw::ui
