@@ -101,7 +101,7 @@ struct ControlPlane::Impl {
   }
 
   void activate() {
-    HW_ASSERT(appended.size() == 1, "a new leader has appended its first batch only");
+    HW_ASSERT(appended.size() <= 1, "a new leader has appended its first batch only");
     controller.become_active(image, quorum->epoch().value(), quorum->log_end_offset());
     std::vector<Record> records;
     if (image->feature_level("metadata.version") == 0) {

@@ -258,6 +258,7 @@ void Controller::create_topics(const wire::CreateTopicsRequest& request, Done<wi
     }
     CreatableTopicResult result;
     result.name = topic.name;
+    result.error_message.reset();
     result.configs.emplace();
     CreatableTopicResult lost = result;
     refuse(lost, {ErrorCode::not_controller, "this node is not the active controller"});

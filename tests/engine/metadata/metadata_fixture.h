@@ -90,9 +90,10 @@ inline bool same(const MetadataImage& a, const MetadataImage& b) {
 }
 
 // A control plane whose disk never waits. The log is a list of batches.
+using Settings = std::map<std::string, std::string>;
 class Plane {
  public:
-  explicit Plane(std::map<std::string, std::string> configs = {}, std::uint64_t seed = 1,
+  explicit Plane(Settings configs = {}, std::uint64_t seed = 1,
                  std::vector<raft::AppendBatch> log = {}, raft::ElectionState election = {})
       : batches(std::move(log)), election_(election) {
     ControlPlane::Options options;
