@@ -62,11 +62,8 @@ std::string cpp_name(const Field& field) {
   return std::ranges::find(kKeywords, field.name) == std::end(kKeywords) ? field.name : field.name + "_";
 }
 
-std::string element_type(const Message& message, const Field& field, bool qualified) {
-  if (field.scalar != nullptr) {
-    return std::string(field.scalar->cpp);
-  }
-  return qualified ? message.name + "::" + field.type : field.type;
+std::string element_type(const Message& message, const Field& field) {
+  return field.scalar == nullptr ? message.name + "::" + field.type : std::string(field.scalar->cpp);
 }
 
 std::string number_literal(const Field& field) {
@@ -97,7 +94,7 @@ std::string differs_from_default(const Message& message, const Field& field, con
     return text_default ? "(" + value + " != \"" + field.default_text + "\")" : "!" + value + ".empty()";
   }
   if (field.scalar == nullptr) {
-    return "!(" + value + " == " + element_type(message, field, true) + "())";
+    return "!(" + value + " == " + element_type(message, field) + "())";
   }
   switch (field.scalar->form) {
     case ScalarType::Form::uuid: return "!" + value + ".is_zero()";

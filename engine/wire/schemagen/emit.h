@@ -35,8 +35,8 @@ class Lines {
 };
 // A field name as C++ has it: a keyword gets a trailing underscore.
 [[nodiscard]] std::string cpp_name(const Field& field);
-// The C++ type of one element, qualified by the message's struct where `qualified`.
-[[nodiscard]] std::string element_type(const Message& message, const Field& field, bool qualified);
+// The C++ type of one element, as code outside of the message's struct names it.
+[[nodiscard]] std::string element_type(const Message& message, const Field& field);
 // The number of a default, 0 where the schema says none.
 [[nodiscard]] std::string number_literal(const Field& field);
 // An expression that is true where `object.field` differs from its default.

@@ -174,12 +174,12 @@ class CodecEmitter {
   void emit_get_array(const Field& field, const std::string& target, const std::string& null_when) {
     const std::string nullable = null_when.empty() ? "true" : null_when;
     out_.line("if (std::size_t count = 0; r.array_length(compact, " + nullable + ", " +
-              std::to_string(least_element(field)) + ", sizeof(" + element_type(message_, field, true) + "), count)) {");
+              std::to_string(least_element(field)) + ", sizeof(" + element_type(message_, field) + "), count)) {");
     // Constructed with its size: resize() would instantiate the moving of elements for every struct.
     if (field.is_nullable()) {
       out_.line("for (auto& item : " + target + ".emplace(count)) {");
     } else {
-      out_.line(target + " = std::vector<" + element_type(message_, field, true) + ">(count);");
+      out_.line(target + " = std::vector<" + element_type(message_, field) + ">(count);");
       out_.line("for (auto& item : " + target + ") {");
     }
     if (field.scalar != nullptr) {

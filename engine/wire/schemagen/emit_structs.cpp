@@ -8,14 +8,6 @@
 namespace hw::schemagen {
 namespace {
 
-std::string field_type(const Message& message, const Field& field) {
-  std::string type = element_type(message, field, false);
-  if (field.array) {
-    type = "std::vector<" + type + ">";
-  }
-  return field.is_nullable() ? "std::optional<" + type + ">" : type;
-}
-
 std::string initializer(const Field& field, const std::string& type) {
   if (field.is_nullable()) {
     const bool records = field.scalar != nullptr && field.scalar->form == ScalarType::Form::records && !field.array;
@@ -56,6 +48,31 @@ void emit_doc(const std::vector<std::string>& doc, Lines& out) {
   }
 }
 
+// A nullable struct cannot be nested: until the outer class is complete, clang does not count a class with default
+// member initializers as default constructible, and std::optional has asked by then. Such a message gets its structs
+// in front, and the nested names as aliases.
+bool structs_in_front(const Message& message) {
+  const auto is_optional_struct = [](const Field& field) {
+    return field.scalar == nullptr && !field.array && field.is_nullable();
+  };
+  return std::ranges::any_of(message.root.fields, is_optional_struct) ||
+         std::ranges::any_of(message.structs, [&](const Struct& each) {
+           return std::ranges::any_of(each.fields, is_optional_struct);
+         });
+}
+
+std::string struct_name(const Message& message, const std::string& name) {
+  return structs_in_front(message) && name != message.name ? message.name + "_" + name : name;
+}
+
+std::string field_type(const Message& message, const Field& field) {
+  std::string type = field.scalar == nullptr ? struct_name(message, field.type) : std::string(field.scalar->cpp);
+  if (field.array) {
+    type = "std::vector<" + type + ">";
+  }
+  return field.is_nullable() ? "std::optional<" + type + ">" : type;
+}
+
 void emit_fields(const Message& message, const Struct& from, Lines& out) {
   for (const Field& field : from.fields) {
     emit_doc(field.doc, out);
@@ -69,10 +86,25 @@ void emit_fields(const Message& message, const Struct& from, Lines& out) {
   if (message.flexible_from != kOpen) {
     out.line("std::vector<RawTaggedField> unknown_tagged_fields;");
   }
-  out.line("friend bool operator==(const " + from.name + "&, const " + from.name + "&) = default;");
+  const std::string self = "const " + struct_name(message, from.name) + "&";
+  out.line("friend bool operator==(" + self + ", " + self + ") = default;");
+}
+
+void emit_struct(const Message& message, const Struct& each, Lines& out) {
+  emit_doc(each.doc, out);
+  out.line("struct " + struct_name(message, each.name) + " {");
+  emit_fields(message, each, out);
+  out.line("};");
 }
 
 void emit_message(const Message& message, Lines& out) {
+  const bool in_front = structs_in_front(message);
+  for (const Struct& each : message.structs) {
+    if (in_front) {
+      emit_struct(message, each, out);
+      out.blank();
+    }
+  }
   emit_doc(message.doc, out);
   out.line("struct " + message.name + " {");
   out.line("static constexpr std::string_view kName = \"" + message.name + "\";");
@@ -83,12 +115,16 @@ void emit_message(const Message& message, Lines& out) {
   out.line("static constexpr std::int16_t kHighestVersion = " + std::to_string(message.valid.high) + ";");
   out.line("static constexpr std::int16_t kFlexibleFrom = " +
            (message.flexible_from == kOpen ? "INT16_MAX" : std::to_string(message.flexible_from)) + ";");
-  for (const Struct& each : message.structs) {
+  if (in_front && !message.structs.empty()) {
     out.blank();
-    emit_doc(each.doc, out);
-    out.line("struct " + each.name + " {");
-    emit_fields(message, each, out);
-    out.line("};");
+  }
+  for (const Struct& each : message.structs) {
+    if (in_front) {
+      out.line("using " + each.name + " = " + struct_name(message, each.name) + ";");
+    } else {
+      out.blank();
+      emit_struct(message, each, out);
+    }
   }
   out.blank();
   emit_fields(message, message.root, out);

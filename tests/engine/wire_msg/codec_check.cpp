@@ -52,10 +52,10 @@ std::string round_trip(const Bytes& body, std::int16_t version) {
 }
 
 template <class T>
-bool decodes(const Bytes& body, std::int16_t version) {
+std::ptrdiff_t left_over(const Bytes& body, std::int16_t version) {
   T message;
   Reader reader(body);
-  return decode(reader, message, version);
+  return decode(reader, message, version) ? static_cast<std::ptrdiff_t>(reader.remaining()) : -1;
 }
 
 template <class T>
@@ -85,7 +85,7 @@ std::string encode_default(std::int16_t version, Bytes& body) {
 }
 
 constexpr CodecCheck kChecks[] = {
-#define HW_EACH_MESSAGE(type) {type::kName, &round_trip<type>, &decodes<type>, &settles<type>, &encode_default<type>},
+#define HW_EACH_MESSAGE(type) {type::kName, &round_trip<type>, &left_over<type>, &settles<type>, &encode_default<type>},
 #include "engine/wire/msg/for_each_message.inc"
 #undef HW_EACH_MESSAGE
 };
