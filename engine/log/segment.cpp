@@ -277,8 +277,18 @@ Result<bool> Segment::indexes_sound() {
   if (last.position >= size_ && size_ > 0) {
     return false;
   }
-  HW_TRY(const OffsetIndex::Entry from, offset_index_.lookup(newest.offset));
+  // Entries behind a torn one are zeros and do not ascend; a torn last one has to be looked at.
   bool sound = true;
+  if (last.position > 0) {
+    const Result<void> looked = scan(last.position, size_, [&](const BatchPlace& place) {
+      sound = place.last_offset == last.offset;
+      return false;
+    });
+    if (!looked || !sound) {
+      return false;
+    }
+  }
+  HW_TRY(const OffsetIndex::Entry from, offset_index_.lookup(newest.offset));
   const Result<void> walked = scan(from.position, size_, [&](const BatchPlace& place) {
     sound = place.max_timestamp_ms <= newest.timestamp_ms;
     return sound;
