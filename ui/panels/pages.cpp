@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/panels/pages.h"
 
+#include "ui/panels/record_panel.h"
 #include "ui/views/cluster_page.h"
+#include "ui/views/messages_page.h"
+#include "ui/views/partitions_page.h"
 
 namespace hw::ui {
 
-QList<Page*> create_pages(QWidget* parent) { return {new ClusterPage(parent)}; }
+QList<Page*> create_pages(QWidget* parent) {
+  return {new ClusterPage(parent), new PartitionsPage(parent), new MessagesPage(parent)};
+}
 
-ProducePanel* create_produce_panel(QWidget*) { return nullptr; }
+ProducePanel* create_produce_panel(QWidget* parent) { return new RecordPanel(parent); }
 
 }  // namespace hw::ui

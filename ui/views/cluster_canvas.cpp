@@ -406,6 +406,42 @@ bool ClusterCanvas::refreshRates() {
   return widths;
 }
 
+std::optional<QPoint> ClusterCanvas::freeSpot(QSize size) const {
+  const double s = Theme::current().scale();
+  const QSizeF wanted = QSizeF(size) / s;
+  std::vector<QRectF> taken{layout_.producers_title, layout_.brokers_title, layout_.groups_title, layout_.controllers};
+  for (const auto& p : layout_.producers) {
+    taken.push_back(p.card);
+  }
+  for (const auto& n : layout_.nodes) {
+    taken.push_back(n.card);
+  }
+  for (const auto& g : layout_.groups) {
+    taken.push_back(g.card);
+  }
+  constexpr double margin = 14;
+  const auto free = [&](const QRectF& rect) {
+    return rect.bottom() + 4 <= viewport_.height() && rect.right() + 4 <= viewport_.width() && rect.left() >= 4 &&
+           std::none_of(taken.begin(), taken.end(), [&](const QRectF& other) {
+             return other.adjusted(-margin, -margin, margin, margin).intersects(rect);
+           });
+  };
+  // Below the brokers first, then wherever there is room from the left.
+  const double brokers = layout_.brokers_title.center().x() - wanted.width() / 2;
+  std::vector<double> columns{std::round(brokers)};
+  for (double x = 16; x + wanted.width() < viewport_.width(); x += 40) {
+    columns.push_back(x);
+  }
+  for (const double x : columns) {
+    for (double y = 48; y + wanted.height() < viewport_.height(); y += 12) {
+      if (free(QRectF(QPointF(x, y), wanted))) {
+        return QPointF(x * s, (y + margin) * s + 6).toPoint();
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 // --- records on their way
 
 void ClusterCanvas::startJourneys(const std::vector<ClusterModel::Journey>& journeys) {

@@ -186,6 +186,20 @@ Glyph ClusterPage::attention() const {
   return Glyph::none;
 }
 
+QRect ClusterPage::anchor(const Selection& selection) const {
+  const int index = forms_->currentIndex() == 0 ? canvas_->indexOf(selection) : -1;
+  if (index < 0) {
+    return {};
+  }
+  const QRect rect = canvas_->toWidget(canvas_->object(index).rect);
+  return {canvas_->mapTo(this, rect.topLeft()), rect.size()};
+}
+
+std::optional<QPoint> ClusterPage::freeSpot(QSize size) const {
+  const auto spot = canvas_->freeSpot(size);
+  return spot ? std::optional<QPoint>(canvas_->mapTo(this, *spot)) : std::nullopt;
+}
+
 void ClusterPage::frame() {
   canvas_->takeView(view(), session()->bootstrap());
   if (forms_->currentWidget() == table_view_ && !table_later_.isActive()) {

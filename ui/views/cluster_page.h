@@ -25,6 +25,8 @@ class ClusterPage : public Page {
   void setWidthClass(int width_class) override;
   bool toggleTable() override;
   [[nodiscard]] Glyph attention() const override;
+  [[nodiscard]] QRect anchor(const Selection& selection) const override;
+  [[nodiscard]] std::optional<QPoint> freeSpot(QSize size) const override;
   [[nodiscard]] ClusterCanvas* canvas() const { return canvas_; }
 
  protected:

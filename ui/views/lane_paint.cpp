@@ -203,7 +203,11 @@ void LaneView::paintCollapsed(QPainter& p, int partition, const Place& place, co
     text_left(p, from_x, below, first, FontRole::small_data, c.text3);
     const double first_width = text_width(first, FontRole::small_data);
     const double last_width = text_width(format_offset(to), FontRole::small_data);
-    if (end_x - last_width > from_x + first_width + 8) {
+    // A pin near the end says more than the number there.
+    const bool pinned = std::any_of(here.committed.begin(), here.committed.end(), [&](std::int64_t at) {
+      return at >= 0 && std::abs(plotLeft() + axis.x(at) - end_x) < last_width + 8;
+    });
+    if (!pinned && end_x - last_width > from_x + first_width + 8) {
       text_right(p, end_x, below, format_offset(to), FontRole::small_data, c.text3);
     }
     QStringList notes;

@@ -856,7 +856,7 @@ void LaneView::keyPressEvent(QKeyEvent* event) {
       case Qt::Key_F:
         fitAll();
         return;
-      case Qt::Key_Space:
+      case Qt::Key_O:  // Space belongs to the whole window: pause
         if (const int at = indexOf(selection()); at >= 0) {
           setExpanded(at, !expanded(at));
           return;

@@ -5,7 +5,7 @@
 // records are read lazily, through Session::read, for visible ranges at record zoom, and cached. A topic may have
 // thousands of partitions: only what is visible is sampled, read and painted. Thread rule: UI thread only.
 //
-// Keys: W S zoom, A D pan, F fit, Left Right walk records, Up Down walk partitions, Space folds. Ctrl+wheel zooms around
+// Keys: W S zoom, A D pan, F fit, Left Right walk records, Up Down walk partitions, O opens or folds one. Ctrl+wheel zooms around
 // the pointer, Shift+drag pans, dragging over offsets selects a range.
 #pragma once
 

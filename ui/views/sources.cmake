@@ -5,14 +5,19 @@ list(APPEND HW_UI_SOURCES
   ui/views/cluster_model.cpp ui/views/cluster_model.h
   ui/views/cluster_page.cpp ui/views/cluster_page.h
   ui/views/cluster_table.cpp ui/views/cluster_table.h
+  ui/views/hex_view.cpp ui/views/hex_view.h
   ui/views/lane_metrics.h ui/views/lane_paint.cpp
   ui/views/lane_table.cpp ui/views/lane_table.h
   ui/views/lane_view.cpp ui/views/lane_view.h
   ui/views/legend_bar.cpp ui/views/legend_bar.h
+  ui/views/messages_page.cpp ui/views/messages_page.h
   ui/views/object_canvas.cpp ui/views/object_canvas.h
+  ui/views/partition_choice.cpp ui/views/partition_choice.h
   ui/views/partitions_page.cpp ui/views/partitions_page.h
   ui/views/rate_meter.h
   ui/views/record_cache.cpp ui/views/record_cache.h
+  ui/views/record_detail.cpp ui/views/record_detail.h
+  ui/views/record_feed.cpp ui/views/record_feed.h
   ui/views/record_model.cpp ui/views/record_model.h
   ui/views/record_text.cpp ui/views/record_text.h
   ui/views/statistics_strip.cpp ui/views/statistics_strip.h

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/views/record_feed.h"
+
+#include <algorithm>
+
+namespace hw::ui {
+
+namespace {
+
+// One page over n partitions: enough of each that the page has something of all of them.
+int share(std::size_t partitions) {
+  return std::max(8, RecordFeed::kPage / static_cast<int>(std::max<std::size_t>(1, partitions)));
+}
+
+}  // namespace
+
+const event::ReplicaCounters* RecordFeed::countersOf(std::int32_t partition) const {
+  if (!session_) {
+    return nullptr;
+  }
+  const observe::ViewPtr view = session_->view();
+  const observe::TopicView* topic = view->find_topic(topic_.toStdString());
+  const auto index = static_cast<std::size_t>(partition);
+  if (topic == nullptr || partition < 0 || index >= topic->partitions.size() || !topic->partitions[index]) {
+    return nullptr;
+  }
+  return topic->partitions[index]->leader_counters();
+}
+
+void RecordFeed::stop() {
+  ++generation_;
+  cursors_.clear();
+  jobs_.clear();
+  gathered_.clear();
+  tail_.clear();
+  flush_.stop();
+  active_ = 0;
+  pending_ = 0;
+  skipped_ = 0;
+  partial_ = false;
+}
+
+void RecordFeed::start(const QString& topic, std::vector<std::int32_t> partitions, From from, std::int64_t value) {
+  stop();
+  topic_ = topic;
+  Q_EMIT restarted();
+  if (!session_) {
+    return;
+  }
+  const observe::ViewPtr view = session_->view();
+  const observe::TopicView* t = view->find_topic(topic.toStdString());
+  if (t == nullptr) {
+    Q_EMIT pageDone();
+    return;
+  }
+  if (partitions.empty()) {
+    // Those that hold something come first where not all can be read.
+    std::vector<std::int32_t> empty;
+    for (const auto& p : t->partitions) {
+      if (p) {
+        const auto* c = p->leader_counters();
+        const bool holds = c != nullptr && c->log_end_offset.get() > c->log_start_offset.get();
+        (holds ? partitions : empty).push_back(p->index.value());
+      }
+    }
+    partitions.insert(partitions.end(), empty.begin(), empty.end());
+  }
+  if (partitions.size() > kMaxPartitions) {
+    partitions.resize(kMaxPartitions);
+    partial_ = true;
+  }
+  newest_ = from == From::newest;
+  const int count = share(partitions.size());
+  for (const std::int32_t p : partitions) {
+    const auto* c = countersOf(p);
+    const std::int64_t start = c == nullptr ? 0 : c->log_start_offset.get();
+    const std::int64_t end = c == nullptr ? 0 : c->high_watermark.get();
+    Cursor cursor;
+    switch (from) {
+      case From::newest:
+        cursor.next = std::max(start, end - count);
+        break;
+      case From::oldest:
+        cursor.next = start;
+        break;
+      case From::offset:
+        cursor.next = std::clamp(value, start, std::max(start, end));
+        break;
+      case From::time:
+        cursor.next = start;
+        cursor.search_low = start;
+        cursor.search_high = end;
+        break;
+    }
+    cursor.low = cursor.next;
+    cursors_.emplace(p, cursor);
+  }
+  if (from == From::time) {
+    pending_ = static_cast<int>(cursors_.size());
+    for (const std::int32_t p : partitions) {
+      searchTime(p, value);
+    }
+    if (pending_ == 0) {
+      Q_EMIT pageDone();
+    }
+    return;
+  }
+  page(false);
+}
+
+// Bisects for the first record at or after a time; timestamps of a log rise nearly always, which is good enough to begin.
+void RecordFeed::searchTime(std::int32_t partition, std::int64_t time_ms) {
+  Cursor& cursor = cursors_[partition];
+  if (cursor.search_low >= cursor.search_high) {
+    cursor.next = cursor.search_low;
+    cursor.low = cursor.search_low;
+    if (--pending_ == 0) {
+      page(false);
+    }
+    return;
+  }
+  const std::int64_t middle = cursor.search_low + (cursor.search_high - cursor.search_low) / 2;
+  read(partition, middle, INT64_MAX, 1, [this, partition, time_ms, middle](const ReadAnswer& answer) {
+    Cursor& c = cursors_[partition];
+    if (answer.rows.empty() || answer.rows.front().timestamp_ms >= time_ms) {
+      c.search_high = middle;
+    } else {
+      c.search_low = std::max(middle + 1, answer.rows.front().offset + 1);
+    }
+    searchTime(partition, time_ms);
+  });
+}
+
+void RecordFeed::read(std::int32_t partition, std::int64_t from, std::int64_t to, int count,
+                      std::function<void(const ReadAnswer&)> then) {
+  Job job;
+  job.partition = partition;
+  job.query.topic = topic_.toStdString();
+  job.query.partition = partition;
+  job.query.from_offset = from;
+  job.query.to_offset = to;
+  job.query.max_records = count;
+  job.then = std::move(then);
+  jobs_.push_back(std::move(job));
+  pump();
+}
+
+void RecordFeed::pump() {
+  while (active_ < kMaxReads && !jobs_.empty() && session_) {
+    Job job = std::move(jobs_.front());
+    jobs_.erase(jobs_.begin());
+    ++active_;
+    const QPointer<RecordFeed> self(this);
+    const std::uint64_t generation = generation_;
+    session_->read(job.query, [self, generation, then = std::move(job.then)](const ReadAnswer& answer) {
+      if (!self || generation != self->generation_) {
+        return;
+      }
+      --self->active_;
+      if (!answer.error.isEmpty()) {
+        Q_EMIT self->failed(answer.error);
+        if (!self || generation != self->generation_) {
+          return;
+        }
+      }
+      then(answer);
+      if (self && generation == self->generation_) {
+        self->pump();
+      }
+    });
+  }
+}
+
+void RecordFeed::page(bool above) {
+  const int count = share(cursors_.size());
+  struct Part {
+    std::int32_t partition;
+    std::int64_t from;
+    std::int64_t to;
+  };
+  std::vector<Part> parts;
+  for (auto& [p, cursor] : cursors_) {
+    const auto* c = countersOf(p);
+    if (c == nullptr || cursor.reading) {
+      continue;
+    }
+    if (above) {
+      const std::int64_t from = std::max(c->log_start_offset.get(), cursor.low - count);
+      if (from < cursor.low) {
+        parts.push_back({p, from, cursor.low});
+      }
+    } else if (cursor.next < c->high_watermark.get()) {
+      parts.push_back({p, cursor.next, INT64_MAX});
+    }
+  }
+  pending_ = static_cast<int>(parts.size());
+  if (parts.empty()) {
+    Q_EMIT pageDone();
+    return;
+  }
+  for (const Part& part : parts) {
+    cursors_[part.partition].reading = true;
+  }
+  for (const Part& part : parts) {
+    // A page above ends where the rows begin; it may take several reads, of which the last ones count.
+    read(part.partition, part.from, part.to, count, [this, part, above](const ReadAnswer& answer) {
+      Cursor& cursor = cursors_[part.partition];
+      cursor.reading = false;
+      if (above) {
+        cursor.low = part.from;
+      } else if (answer.error.isEmpty()) {
+        cursor.next = std::max(cursor.next, answer.next_offset);
+        if (!answer.rows.empty()) {
+          cursor.next = std::max(cursor.next, answer.rows.back().offset + 1);
+        }
+      }
+      gathered_.insert(gathered_.end(), answer.rows.begin(), answer.rows.end());
+      if (--pending_ == 0) {
+        finishPage(above);
+      }
+    });
+  }
+}
+
+void RecordFeed::finishPage(bool above) {
+  std::vector<RecordRow> rows = std::move(gathered_);
+  gathered_.clear();
+  std::stable_sort(rows.begin(), rows.end(), [](const RecordRow& a, const RecordRow& b) {
+    if (a.partition == b.partition) {
+      return a.offset < b.offset;
+    }
+    return a.timestamp_ms < b.timestamp_ms;
+  });
+  if (!rows.empty()) {
+    Q_EMIT arrived(rows, above);
+  }
+  Q_EMIT pageDone();
+}
+
+void RecordFeed::more() {
+  if (pending_ == 0) {
+    page(false);
+  }
+}
+
+void RecordFeed::earlier() {
+  if (pending_ == 0) {
+    page(true);
+  }
+}
+
+bool RecordFeed::canGoEarlier() const {
+  return std::any_of(cursors_.begin(), cursors_.end(), [this](const auto& entry) {
+    const auto* c = countersOf(entry.first);
+    return c != nullptr && entry.second.low > c->log_start_offset.get();
+  });
+}
+
+void RecordFeed::poll() {
+  if (pending_ > 0) {
+    return;
+  }
+  for (auto& [p, cursor] : cursors_) {
+    const auto* c = countersOf(p);
+    if (c == nullptr || cursor.reading) {
+      continue;
+    }
+    const std::int64_t end = c->high_watermark.get();
+    if (cursor.next >= end) {
+      continue;
+    }
+    if (end - cursor.next > kMaxTailBehind) {
+      skipped_ += end - kPage - cursor.next;
+      cursor.next = end - kPage;
+    }
+    cursor.reading = true;
+    read(p, cursor.next, INT64_MAX, kPage * 2, [this, partition = p](const ReadAnswer& answer) {
+      Cursor& here = cursors_[partition];
+      here.reading = false;
+      if (answer.error.isEmpty()) {
+        here.next = std::max(here.next, answer.next_offset);
+      }
+      if (!answer.rows.empty()) {
+        here.next = std::max(here.next, answer.rows.back().offset + 1);
+        tail_.insert(tail_.end(), answer.rows.begin(), answer.rows.end());
+        if (!flush_.isActive()) {
+          flush_.start();  // tables change ten times a second
+        }
+      }
+    });
+  }
+}
+
+void RecordFeed::flushTail() {
+  std::vector<RecordRow> rows = std::move(tail_);
+  tail_.clear();
+  if (!rows.empty()) {
+    std::stable_sort(rows.begin(), rows.end(), [](const RecordRow& a, const RecordRow& b) {
+      return a.partition == b.partition ? a.offset < b.offset : a.timestamp_ms < b.timestamp_ms;
+    });
+    Q_EMIT arrived(rows, false);
+  }
+}
+
+}  // namespace hw::ui

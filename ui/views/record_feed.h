@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// RecordFeed: reads the records of a topic page by page through Session::read, as a consumer would, and follows the tail.
+//
+// Pages are gathered over all chosen partitions, then handed out in one piece, ordered by time within the page (order
+// across partitions is not Kafka's). Bounded: at most kMaxReads reads at once, kMaxPartitions partitions, and a tail that
+// runs away is skipped over and counted. Thread rule: UI thread only.
+#pragma once
+
+#include <QObject>
+#include <QPointer>
+#include <QTimer>
+#include <map>
+#include <vector>
+
+#include "ui/session/session.h"
+
+namespace hw::ui {
+
+class RecordFeed : public QObject {
+  Q_OBJECT
+
+ public:
+  enum class From : std::uint8_t { newest, oldest, offset, time };
+  static constexpr int kPage = 200;
+  static constexpr int kMaxReads = 8;
+  static constexpr std::size_t kMaxPartitions = 64;
+  static constexpr std::int64_t kMaxTailBehind = 2'000;
+
+  explicit RecordFeed(QObject* parent = nullptr) : QObject(parent) {
+    flush_.setSingleShot(true);
+    flush_.setInterval(100);
+    connect(&flush_, &QTimer::timeout, this, &RecordFeed::flushTail);
+  }
+  void setSession(Session* session) { session_ = session; }
+
+  // `partitions` empty: all of the topic. `value`: the offset, or the time in ms since 1970.
+  void start(const QString& topic, std::vector<std::int32_t> partitions, From from, std::int64_t value);
+  void stop();
+  // The next page below, or above; nothing happens while one is under way or there is none.
+  void more();
+  void earlier();
+  [[nodiscard]] bool canGoEarlier() const;
+  // Asks for what was appended since; call it for frames while tailing.
+  void poll();
+  [[nodiscard]] bool busy() const { return pending_ > 0; }
+  [[nodiscard]] std::int64_t skipped() const { return skipped_; }
+  // True where the topic has more partitions than are read.
+  [[nodiscard]] bool partial() const { return partial_; }
+
+ signals:
+  void restarted();
+  void arrived(const std::vector<hw::ui::RecordRow>& rows, bool above);
+  void pageDone();
+  void failed(const QString& what);
+
+ private:
+  struct Cursor {
+    std::int64_t low = 0;    // first offset handed out
+    std::int64_t next = 0;   // where to go on
+    bool reading = false;
+    // Search by time.
+    std::int64_t search_low = 0;
+    std::int64_t search_high = 0;
+  };
+  [[nodiscard]] const event::ReplicaCounters* countersOf(std::int32_t partition) const;
+  void page(bool above);
+  void read(std::int32_t partition, std::int64_t from, std::int64_t to, int count,
+            std::function<void(const ReadAnswer&)> then);
+  void pump();
+  void finishPage(bool above);
+  void searchTime(std::int32_t partition, std::int64_t time_ms);
+  void flushTail();
+
+  struct Job {
+    std::int32_t partition = 0;
+    ReadQuery query;
+    std::function<void(const ReadAnswer&)> then;
+  };
+  QPointer<Session> session_;
+  QString topic_;
+  std::map<std::int32_t, Cursor> cursors_;
+  std::vector<Job> jobs_;  // waiting for a free slot
+  int active_ = 0;
+  int pending_ = 0;        // parts of the page that are still missing
+  std::vector<RecordRow> gathered_;
+  std::vector<RecordRow> tail_;
+  std::uint64_t generation_ = 0;
+  std::int64_t skipped_ = 0;
+  bool partial_ = false;
+  bool newest_ = false;
+  QTimer flush_;
+};
+
+}  // namespace hw::ui
