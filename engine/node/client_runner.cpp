@@ -431,6 +431,7 @@ Result<client::ConsumerConfig> consumer_config(ConsumerOptions options) {
   config.session_timeout = milliseconds(options.session_timeout_ms);
   config.max_wait_ms = options.max_wait_ms;
   config.read_committed = options.read_committed;
+  config.records_max = options.records_max;
   return config;
 }
 

@@ -65,6 +65,7 @@ struct ConsumerOptions {
   std::int64_t session_timeout_ms = 10'000;
   std::int32_t max_wait_ms = 500;
   bool read_committed = false;
+  std::int64_t records_max = INT64_MAX;    // handed out in all; what comes after is neither read nor committed
   bool auto_create = true;
 };
 

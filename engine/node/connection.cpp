@@ -86,7 +86,7 @@ void Connection::readable() {
     if (got < 0 && errno == EINTR) {
       continue;
     }
-    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+    if (got < 0 && errno == EAGAIN) {
       break;
     }
     close({});
@@ -179,7 +179,7 @@ bool Connection::send_memory(std::size_t& advanced, bool& blocked) {
   const int more = at < all.size() ? MSG_MORE : 0;  // header and file bytes in one segment
   const ssize_t sent = ::sendmsg(socket_.native_handle(), &message, MSG_DONTWAIT | MSG_NOSIGNAL | more);
   if (sent < 0) {
-    blocked = errno == EAGAIN || errno == EWOULDBLOCK;
+    blocked = errno == EAGAIN;
     return blocked || errno == EINTR;
   }
   advanced = static_cast<std::size_t>(sent);
@@ -204,7 +204,7 @@ bool Connection::send_region(FileRegion& region, bool& blocked) {
     sent = ::send(socket_.native_handle(), buffer.data(), static_cast<std::size_t>(got), MSG_DONTWAIT | MSG_NOSIGNAL);
   }
   if (sent < 0) {
-    blocked = errno == EAGAIN || errno == EWOULDBLOCK;
+    blocked = errno == EAGAIN;
     return blocked || errno == EINTR;
   }
   if (sent == 0) {

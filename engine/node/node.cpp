@@ -67,6 +67,10 @@ struct Node::Loop : Connection::Owner, std::enable_shared_from_this<Node::Loop> 
       return;
     }
     counters->connections.set(static_cast<std::int64_t>(connections.size()));
+    if (!reason.empty()) {
+      diag::info("node {}: connection {} from {} closed: {}", settings.core.node.value(), id.value(), connection.peer(),
+                 reason);
+    }
     if (events != nullptr) {
       events->emit(event::ConnectionClosed{id, reason});
     }
