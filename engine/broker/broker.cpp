@@ -1142,6 +1142,9 @@ wire::ListOffsetsResponse Broker::list_offsets(const wire::ListOffsetsRequest& r
           answer.error_code = not_yet;
         }
       }
+      if (version < 4) {
+        answer.leader_epoch = kNoLeaderEpoch;  // has no place in older answers
+      }
     }
   }
   return response;
