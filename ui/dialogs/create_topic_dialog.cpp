@@ -7,6 +7,7 @@
 #include <QSpinBox>
 #include <QStyle>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "ui/models/topic_rules.h"
 #include "ui/theme/theme.h"
@@ -125,7 +126,6 @@ CreateTopicDialog::CreateTopicDialog(Session* session, QWidget* parent) : QDialo
   failure_->setWordWrap(true);
   failure_->hide();
   column->addWidget(failure_);
-  column->addStretch(1);
   auto* row = new QHBoxLayout;
   row->setSpacing(t.px(8));
   row->addStretch(1);
@@ -205,6 +205,14 @@ void CreateTopicDialog::validate() {
   }
   command_line_->setText(line);
   create_->setEnabled(name.level != RuleAnswer::Level::error && !bad_replicas);
+  fit();
+}
+
+void CreateTopicDialog::fit() {
+  const int wide = std::max(width(), minimumWidth());
+  const int high = layout()->totalHeightForWidth(wide);
+  setMinimumHeight(high);
+  resize(wide, high);
 }
 
 void CreateTopicDialog::submit() {
@@ -226,6 +234,7 @@ void CreateTopicDialog::submit() {
     }
     self->failure_->setText(error);
     self->failure_->show();
+    self->fit();
     self->create_->setEnabled(true);
   });
 }

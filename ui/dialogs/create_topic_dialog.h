@@ -34,6 +34,7 @@ class CreateTopicDialog : public QDialog {
   void validate();
   void choosePreset(int preset);
   void submit();
+  void fit();  // the height follows the notes
   QPointer<Session> session_;
   QLineEdit* name_;
   TextLabel* name_note_;

@@ -5,6 +5,7 @@
 #include <QHBoxLayout>
 #include <QLineEdit>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "ui/theme/theme.h"
 #include "ui/window/controls.h"
@@ -36,6 +37,13 @@ QuestionDialog::QuestionDialog(const QString& title, const QString& text, QWidge
   answers_->addStretch(1);
   column->addLayout(answers_);
   new FocusRing(this);
+}
+
+void QuestionDialog::showEvent(QShowEvent* event) {
+  // Words wrap, so the height follows the width.
+  const int wide = std::max(width(), minimumWidth());
+  resize(wide, layout()->totalHeightForWidth(wide));
+  QDialog::showEvent(event);
 }
 
 void QuestionDialog::addFact(const QString& key, const QString& value) {

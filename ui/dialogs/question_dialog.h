@@ -30,6 +30,9 @@ class QuestionDialog : public QDialog {
  signals:
   void answered(int index);
 
+ protected:
+  void showEvent(QShowEvent* event) override;
+
  private:
   QVBoxLayout* body_;
   class QGridLayout* facts_ = nullptr;

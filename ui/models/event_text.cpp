@@ -11,6 +11,10 @@ namespace hw::ui {
 
 namespace {
 
+struct Events {
+  Q_DECLARE_TR_FUNCTIONS(Events)
+};
+
 QString tr(const char* text) { return QCoreApplication::translate("Events", text); }
 
 QString text_of(const std::string& s) { return QString::fromStdString(s); }
@@ -187,7 +191,7 @@ class Teller {
     out_.about = Selection::ofGroup(text_of(e.group));
   }
   void operator()(const event::GroupAssigned& e) {
-    say(Glyph::none, QCoreApplication::translate("Events", "Group %1 assigned its partitions to %n member(s)", nullptr,
+    say(Glyph::none, Events::tr("Group %1 assigned its partitions to %n member(s)", nullptr,
                                                  static_cast<int>(e.members.size()))
                          .arg(text_of(e.group)));
     out_.about = Selection::ofGroup(text_of(e.group));
@@ -211,7 +215,7 @@ class Teller {
     say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "Group %1 deleted")).arg(text_of(e.group)));
   }
   void operator()(const event::EventsLost& e) {
-    say(Glyph::quarter, QCoreApplication::translate("Events", "%n event(s) not shown: more happened than could be recorded",
+    say(Glyph::quarter, Events::tr("%n event(s) not shown: more happened than could be recorded",
                                                     nullptr, static_cast<int>(e.count)));
   }
 

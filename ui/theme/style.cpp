@@ -61,6 +61,7 @@ QTableView::item:selected:!active { background: @selected_idle; }
 QHeaderView { background: @canvas; border: none; }
 QHeaderView::section { background: @canvas; color: @text3; border: none; border-bottom: 1px solid @border;
   padding: 0 {8}px; height: {26}px; font-size: {11}px; font-weight: 600; }
+QHeaderView::section:first { padding-left: {16}px; }
 QTableCornerButton::section { background: @canvas; border: none; }
 QScrollBar:vertical { background: transparent; width: {10}px; margin: 0; }
 QScrollBar:horizontal { background: transparent; height: {10}px; margin: 0; }

@@ -79,6 +79,7 @@ MainWindow::MainWindow(Session* session, const Options& options, QWidget* parent
   qApp->installEventFilter(this);
   showPage(pages_.front()->id());
   applyWidth();
+  currentPage()->setFocus(Qt::OtherFocusReason);
   last_in_ = recordsIn();
   last_out_ = recordsOut();
   since_rates_.start();
@@ -517,7 +518,7 @@ void MainWindow::updateHint() {
                      tr("Any Kafka client can use<br><span style=\"font-family:'JetBrains Mono';color:%1\">%2</span>.<br>"
                         "Connect your app, or press <b>P</b> to send a record and watch it land.")
                          .arg(c.text.name(), address),
-                     tr("Produce a record"), QStringLiteral("P")});
+                     tr("Produce"), QStringLiteral("P")});
     connect(coach_, &CoachMark::actionClicked, this, [this] { commands_->run(QStringLiteral("produce.open")); });
     connect(coach_, &CoachMark::hintsRefused, this, &MainWindow::endHints);
     coach_->show();

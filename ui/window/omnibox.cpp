@@ -192,7 +192,14 @@ std::vector<PaletteEntry> palette_entries(const QString& text, const CommandRegi
     found.insert(found.end(), objects.begin(), objects.end());
   }
   if (!only_objects) {
-    for (const Command* command : commands.matching(wanted)) {
+    std::vector<const Command*> list = commands.matching(wanted);
+    // The field is open already; and with nothing typed, going somewhere is what most people want.
+    std::erase_if(list, [](const Command* c) { return c->id.startsWith(QLatin1String("omnibox.")); });
+    if (wanted.isEmpty()) {
+      std::stable_partition(list.begin(), list.end(),
+                            [](const Command* c) { return c->id.startsWith(QLatin1String("page.")); });
+    }
+    for (const Command* command : list) {
       PaletteEntry e;
       e.icon = command->id.startsWith(QLatin1String("page.")) ? command->id.mid(5) : QStringLiteral("command");
       e.title = command->title;

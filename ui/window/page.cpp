@@ -123,6 +123,7 @@ void PageHeader::paintEvent(QPaintEvent*) {
 
 Page::Page(Info info, QWidget* parent) : QWidget(parent), info_(std::move(info)) {
   setAccessibleName(info_.title);
+  setProperty("ownFocus", true);  // a ring around the whole page would say nothing
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
@@ -197,6 +198,7 @@ void Page::showNotice(const PageNotice& notice) {
     text->setAlignment(Qt::AlignHCenter);
     text->setWordWrap(true);
     text->setFixedWidth(t.px(440));
+    text->setMinimumHeight(text->heightForWidth(t.px(440)));
     outer->addWidget(text, 0, Qt::AlignHCenter);
   }
   if (!notice.action_text.isEmpty() || !notice.second_text.isEmpty()) {

@@ -2,11 +2,13 @@
 #include "ui/window/shot.h"
 
 #include <QApplication>
+#include <QCursor>
 #include <QPainter>
 #include <QPixmap>
 #include <QTimer>
 #include <cstdio>
 
+#include "ui/theme/theme.h"
 #include "ui/window/main_window.h"
 #include "ui/window/page.h"
 
@@ -25,6 +27,8 @@ void take(MainWindow* window, const QString& file) {
     if (other != window && other->isVisible() && other->isWindow()) {
       const QPoint at((window->width() - other->width()) / 2, (window->height() - other->height()) / 2);
       other->render(&painter, at);
+      painter.setPen(Theme::current().colors().border);
+      painter.drawRect(QRect(at, other->size()).adjusted(-1, -1, 0, 0));
     }
   }
   painter.end();
@@ -41,6 +45,7 @@ void take(MainWindow* window, const QString& file) {
 }  // namespace
 
 void schedule_shot(MainWindow* window, const ShotOptions& options) {
+  QCursor::setPos(QPoint(-100, -100));  // nothing looks hovered
   window->resize(options.size);
   window->show();
   const bool produce = options.page == QLatin1String("produce");

@@ -134,6 +134,7 @@ TopicsPage::TopicsPage(QWidget* parent)
     Q_EMIT openRequested(Selection::ofTopic(model_->topicAt(index.row())));
   });
   setContent(table_);
+  setFocusProxy(table_);
 
   connect(this, &Page::commandRequested, this, [this](const QString& id) {
     if (id == QLatin1String("topics.clear_filter")) {

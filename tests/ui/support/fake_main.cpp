@@ -6,6 +6,7 @@
 
 #include "tests/ui/support/fake_session.h"
 #include "ui/theme/theme.h"
+#include "ui/window/language.h"
 #include "ui/window/main_window.h"
 #include "ui/window/shot.h"
 
@@ -27,6 +28,7 @@ int main(int argc, char** argv) {
                      {"external", "a foreign client"},
                      {"empty", "no demo"}});
   parser.process(application);
+  hw::ui::install_language(application);
   hw::ui::Theme& theme = hw::ui::Theme::current();
   theme.install(application);
   theme.setMode(parser.value("theme") == "light" ? hw::ui::Theme::Mode::light : hw::ui::Theme::Mode::dark);
