@@ -298,7 +298,7 @@ void Admin::list_offsets(std::uint64_t token, std::string topic, std::int64_t ti
         send(again_self, leader, std::move(request), 1, wire::ListOffsetsRequest::kHighestVersion, at, out);
       }
     };
-    self.take = [this](Call& last_self, const Answer& offsets, Instant) {
+    self.take = [this](Call& last_self, const Answer& offsets, Instant at) {
       wire::ListOffsetsResponse listed;
       if (!decode_answer(offsets, listed)) {
         return unreadable(last_self);
@@ -307,7 +307,11 @@ void Admin::list_offsets(std::uint64_t token, std::string topic, std::int64_t ti
       for (const auto& of_topic : listed.topics) {
         for (const auto& partition : of_topic.partitions) {
           PartitionOffset row{{of_topic.name, partition.partition_index.value()}, partition.offset.value(), {}};
-          if (partition.error_code != ErrorCode::none) {
+          if (wire::is_retriable(partition.error_code)) {
+            again(last_self, fmt::format("topic '{}' partition {}: {}", of_topic.name, row.partition.second,
+                                         describe(partition.error_code)),
+                  at);
+          } else if (partition.error_code != ErrorCode::none) {
             row.error = Error{Errc::invalid, describe(partition.error_code)};
           }
           rows.push_back(std::move(row));

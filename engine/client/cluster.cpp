@@ -231,6 +231,7 @@ void Cluster::ask_metadata(Instant now, IoOutputs& io, std::vector<Answer>& answ
   }
   request.allow_auto_topic_creation = config_.auto_create_topics;
   metadata_in_flight_ = true;
+  metadata_expires_ = kNever;  // set again by the answer
   refresh_wanted_ = false;
   metadata_not_before_ = now + config_.retry_backoff;
   this->request(kAnyBroker, make_request(std::move(request), kMetadataToken, now + config_.request_timeout), now, io,

@@ -777,7 +777,7 @@ void Consumer::take_list(const Answer& answer, const Pending& pending, Instant n
 // ---- records
 
 void Consumer::fetch(Instant now, ConsumerOutputs& out) {
-  if (state_ == State::closing) {
+  if (state_ == State::closing || handed_out_ == config_.records_max) {
     return;
   }
   std::map<BrokerId, std::vector<std::pair<TopicPartition, std::int64_t>>> wanted;
@@ -950,6 +950,11 @@ void Consumer::take_fetched(const TopicPartition& key, Partition& partition, R& 
         if (record.offset.value() < partition.position) {
           continue;
         }
+        if (handed_out_ == config_.records_max) {
+          partition.position = record.offset.value();
+          return;
+        }
+        ++handed_out_;
         ConsumedRecord& made = out.records.emplace_back();
         made.topic = name;
         made.partition = key.second;

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -48,6 +49,7 @@ struct ConsumerConfig {
   std::int32_t fetch_bytes_max = 50 * 1024 * 1024;
   std::int32_t partition_bytes_max = 1024 * 1024;
   bool read_committed = false;
+  std::int64_t records_max = std::numeric_limits<std::int64_t>::max();  // handed out in all; then it only keeps its place
 };
 
 struct ConsumedRecord {
@@ -184,6 +186,7 @@ class Consumer {
   std::string last_trouble_;
   std::vector<Answer> answers_;  // reused
   std::uint64_t seen_metadata_ = 0;
+  std::int64_t handed_out_ = 0;
   Instant stepped_at_{};
   bool followed_ = false;      // partitions that appear later begin at their beginning: nothing of them was missed
 };

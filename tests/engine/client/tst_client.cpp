@@ -1,0 +1,833 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QTest>
+#include <algorithm>
+#include <numeric>
+
+#include "engine/client/admin.h"
+#include "engine/client/consumer.h"
+#include "engine/client/partitioner.h"
+#include "engine/client/producer.h"
+#include "fake_broker.h"
+
+using namespace hw;          // NOLINT(google-build-using-namespace): a test
+using namespace hw::client;  // NOLINT(google-build-using-namespace)
+using fake::FakeCluster;
+using fake::Harness;
+using wire::ErrorCode;
+
+namespace {
+
+constexpr std::int16_t kProduce = wire::ProduceRequest::kApiKey;
+constexpr std::int16_t kFetch = wire::FetchRequest::kApiKey;
+constexpr std::int16_t kMetadata = wire::MetadataRequest::kApiKey;
+constexpr std::int16_t kApiVersions = wire::ApiVersionsRequest::kApiKey;
+constexpr std::int16_t kInitProducerId = wire::InitProducerIdRequest::kApiKey;
+constexpr std::int16_t kHeartbeat = wire::HeartbeatRequest::kApiKey;
+constexpr std::int16_t kJoin = wire::JoinGroupRequest::kApiKey;
+constexpr std::int16_t kSync = wire::SyncGroupRequest::kApiKey;
+constexpr std::int16_t kFind = wire::FindCoordinatorRequest::kApiKey;
+constexpr std::int16_t kCommit = wire::OffsetCommitRequest::kApiKey;
+constexpr std::int16_t kCreate = wire::CreateTopicsRequest::kApiKey;
+constexpr std::int16_t kListGroups = wire::ListGroupsRequest::kApiKey;
+constexpr std::int16_t kListOffsets = wire::ListOffsetsRequest::kApiKey;
+
+ClusterConfig cluster_config() {
+  ClusterConfig config;
+  config.bootstrap = {{"one", 1}, {"two", 2}};
+  return config;
+}
+
+// A producer with the cluster it talks to.
+struct ProducerRig {
+  explicit ProducerRig(ProducerConfig config = {}) : core((config.cluster = cluster_config(), config), Prng(1)) {}
+  FakeCluster cluster;
+  Producer core;
+  Harness<Producer, ProducerOutputs> harness{core, cluster};
+  std::uint64_t next = 1;
+
+  std::uint64_t send(const std::string& topic, std::optional<std::string> key, std::optional<std::string> value,
+                     std::optional<std::int32_t> partition = std::nullopt) {
+    ProducerRecord record;
+    record.topic = topic;
+    record.partition = partition;
+    if (key) {
+      record.key = Bytes::copy_of(*key);
+    }
+    if (value) {
+      record.value = Bytes::copy_of(*value);
+    }
+    record.timestamp_ms = 1234;
+    record.token = next++;
+    const bool taken = core.send(std::move(record), harness.now, harness.out);
+    return taken ? next - 1 : 0;
+  }
+  bool settle(Duration limit = seconds(200)) {
+    return harness.run([this] { return core.unanswered() == 0; }, limit);
+  }
+  const Delivery* delivery(std::uint64_t token) const {
+    const Delivery* found = nullptr;
+    for (const Delivery& one : harness.out.deliveries) {
+      if (one.token == token) {
+        HW_ASSERT(found == nullptr, "one delivery for each record");
+        found = &one;
+      }
+    }
+    return found;
+  }
+  std::vector<std::string> values(const std::string& topic, std::size_t partition) const {
+    std::vector<std::string> all;
+    for (const fake::Stored& record : cluster.records(topic, partition)) {
+      all.push_back(record.value.value_or("(null)"));
+    }
+    return all;
+  }
+};
+
+struct ConsumerRig {
+  explicit ConsumerRig(ConsumerConfig config) : core((config.cluster = cluster_config(), config), Instant{1}) {}
+  FakeCluster cluster;
+  Consumer core;
+  Harness<Consumer, ConsumerOutputs> harness{core, cluster};
+
+  std::vector<std::string> values(const std::string& topic = "t") const {
+    std::vector<std::string> all;
+    for (const ConsumedRecord& record : harness.out.records) {
+      if (*record.topic == topic) {
+        all.push_back(std::string(record.value->text()));
+      }
+    }
+    return all;
+  }
+  bool got(std::size_t count, Duration limit = seconds(60)) {
+    return harness.run([this, count] { return harness.out.records.size() >= count; }, limit);
+  }
+  std::size_t events(ConsumerEvent::Kind kind) const {
+    return static_cast<std::size_t>(std::count_if(harness.out.events.begin(), harness.out.events.end(),
+                                                  [kind](const ConsumerEvent& event) { return event.kind == kind; }));
+  }
+  const ConsumerEvent* last(ConsumerEvent::Kind kind) const {
+    for (auto event = harness.out.events.rbegin(); event != harness.out.events.rend(); ++event) {
+      if (event->kind == kind) {
+        return &*event;
+      }
+    }
+    return nullptr;
+  }
+};
+ConsumerConfig grouped(std::vector<std::string> topics = {"t"}) {
+  ConsumerConfig config;
+  config.group_id = "g";
+  config.topics = std::move(topics);
+  config.commit_interval = seconds(1);
+  return config;
+}
+ConsumerConfig assigned(std::int64_t from, std::int32_t partition = 0) {
+  ConsumerConfig config;
+  config.assignment = {{{"t", partition}, from}};
+  return config;
+}
+using Strings = std::vector<std::string>;
+
+}  // namespace
+
+class TestClient : public QObject {
+  Q_OBJECT
+ private slots:
+  // ---- partitioner
+  void murmurVectors() {
+    QCOMPARE(murmur2(as_bytes("")), 275646681);
+    QCOMPARE(partition_for_key(as_bytes(""), 6), 3);
+    QCOMPARE(partition_for_key(as_bytes("TT0124"), 15), 10);
+    QCOMPARE(partition_for_key(as_bytes("354afe16-939a-4ea8-8e17-8bb0840b6886"), 10), 4);
+    QCOMPARE(partition_for_key(as_bytes("f562ac3b-2224-4e25-a0ab-56094e10c239"), 10), 5);
+    QCOMPARE(partition_for_key(as_bytes("fd7af248-ce5c-46a5-93d7-1c0c9005b99d"), 32), 26);
+    const std::map<std::string, std::pair<int, int>> grown = {
+        {"order-1", {4, 6}}, {"order-3", {3, 7}}, {"order-5", {2, 6}}, {"order-6", {3, 1}}};
+    for (const auto& [key, partitions] : grown) {
+      QCOMPARE(partition_for_key(as_bytes(key), 6), partitions.first);
+      QCOMPARE(partition_for_key(as_bytes(key), 8), partitions.second);
+    }
+    for (const char* key : {"order-2", "order-4", "order-7", "order-8"}) {
+      QCOMPARE(partition_for_key(as_bytes(key), 6), partition_for_key(as_bytes(key), 8));
+    }
+    // Every length of the tail; the numbers are those of Kafka's own tests of its hash.
+    QCOMPARE(murmur2(as_bytes("21")), -973932308);
+    QCOMPARE(murmur2(as_bytes("foobar")), -790332482);
+    QCOMPARE(murmur2(as_bytes("a-little-bit-long-string")), -985981536);
+    QCOMPARE(murmur2(as_bytes("a-little-bit-longer-string")), -1486304829);
+    QCOMPARE(murmur2(as_bytes("lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8")), -58897971);
+    QCOMPARE(murmur2(as_bytes("abc")), 479470107);
+  }
+
+  // ---- addresses
+  void bootstrapAddresses() {
+    const auto good = parse_bootstrap("a:1, b ,[::1]:93,[fe80::1]");
+    QVERIFY(good.has_value());
+    QVERIFY(*good == (std::vector<Endpoint>{{"a", 1}, {"b", 9092}, {"::1", 93}, {"fe80::1", 9092}}));
+    QCOMPARE((*good)[2].text(), std::string("[::1]:93"));
+    for (const char* bad : {"", ",", ":9092", "a:0", "a:65536", "a:b", "a:1x", "::1", "[::1", "[::1]9"}) {
+      const auto answer = parse_bootstrap(bad);
+      QVERIFY2(!answer.has_value(), bad);
+      QVERIFY(answer.error().detail.find("host:port") != std::string::npos);
+    }
+  }
+
+  // ---- assignor
+  void rangeAssignment() {
+    const auto assigned = assign_range({{"b", {"t", "u"}}, {"a", {"t"}}, {"c", {"t", "absent"}}}, {{"t", 7}, {"u", 2}});
+    using List = std::vector<TopicPartition>;
+    QVERIFY(assigned.at("a") == (List{{"t", 0}, {"t", 1}, {"t", 2}}));
+    QVERIFY(assigned.at("b") == (List{{"t", 3}, {"t", 4}, {"u", 0}, {"u", 1}}));
+    QVERIFY(assigned.at("c") == (List{{"t", 5}, {"t", 6}}));
+    const auto few = assign_range({{"a", {"t"}}, {"b", {"t"}}}, {{"t", 1}});
+    QVERIFY(few.at("b").empty());
+    QVERIFY(decode_subscription(encode_subscription({"x", "y"})) == (Strings{"x", "y"}));
+    QVERIFY(decode_assignment(encode_assignment(assigned.at("b"))) == assigned.at("b"));
+    QVERIFY(decode_assignment(Bytes()) == List{});
+    QVERIFY(!decode_assignment(Bytes::copy_of("\x01\x02\x03")));
+    QVERIFY(!decode_subscription(Bytes()));
+  }
+
+  // ---- connection
+  void versionsAreAgreedFirst() {
+    for (const std::int16_t highest : {std::int16_t{4}, std::int16_t{3}, std::int16_t{0}}) {
+      ProducerRig rig;
+      rig.cluster.api_versions_highest = highest;
+      rig.cluster.ranges[kProduce] = {3, 7};
+      rig.cluster.create("t", 1);
+      rig.send("t", "k", "v");
+      QVERIFY(rig.settle());
+      QVERIFY(!rig.delivery(1)->error);
+      QCOMPARE(rig.cluster.seen.front().api, kApiVersions);
+      for (const FakeCluster::Seen& seen : rig.cluster.seen) {
+        QVERIFY(seen.api != kProduce || seen.version == 7);
+      }
+      QVERIFY(rig.cluster.wrong.empty());
+    }
+  }
+  void topicsByNameGoUpToVersion12() {
+    ProducerRig rig;
+    rig.cluster.create("t", 1);
+    rig.send("t", "k", "v");
+    QVERIFY(rig.settle());
+    for (const FakeCluster::Seen& seen : rig.cluster.seen) {
+      QVERIFY(seen.api != kProduce || seen.version == 12);
+    }
+  }
+  void anAnswerOutOfTurnEndsTheLink() {
+    ClientConnection connection("c", "peer");
+    std::vector<BytesChain> sends;
+    std::vector<Answer> answers;
+    connection.opened(kNever, sends);
+    wire::Writer writer;
+    writer.int32(99);
+    QVERIFY(!connection.receive(writer.finish().flatten(), sends, answers));
+    QVERIFY(!connection.receive(Bytes::copy_of("x"), sends, answers));
+  }
+  void anApiThatIsNotOfferedIsAnError() {
+    ProducerConfig config;
+    ProducerRig rig(config);
+    rig.cluster.ranges[kInitProducerId] = {1, 0};
+    rig.cluster.create("t", 1);
+    rig.send("t", "k", "v");
+    QVERIFY(rig.settle());
+    QVERIFY(!rig.delivery(1)->error);  // goes on without a producer id
+    QCOMPARE(rig.cluster.count(kInitProducerId), std::size_t{0});
+  }
+
+  // ---- producer
+  void recordsArriveAsTheyWereGiven() {
+    for (const wire::Compression codec : {wire::Compression::none, wire::Compression::zstd}) {
+      ProducerConfig config;
+      config.compression = codec;
+      ProducerRig rig(config);
+      rig.cluster.create("t", 6);
+      const std::uint64_t keyed = rig.send("t", "order-1", "v");
+      const std::uint64_t empty = rig.send("t", "", "");
+      const std::uint64_t tombstone = rig.send("t", "order-3", std::nullopt);
+      const std::uint64_t chosen = rig.send("t", "order-1", "x", 0);
+      QVERIFY(rig.settle());
+      QCOMPARE(rig.delivery(keyed)->partition, 4);
+      QCOMPARE(rig.delivery(keyed)->offset, std::int64_t{0});
+      QCOMPARE(rig.delivery(keyed)->timestamp_ms, std::int64_t{1234});
+      QCOMPARE(rig.delivery(empty)->partition, 3);
+      QCOMPARE(rig.delivery(tombstone)->partition, 3);
+      QCOMPARE(rig.delivery(chosen)->partition, 0);
+      const auto stored = rig.cluster.records("t", 3);
+      QCOMPARE(stored.size(), std::size_t{2});
+      QVERIFY(stored[0].key == std::string() && stored[0].value == std::string());
+      QVERIFY(stored[1].key == std::string("order-3") && !stored[1].value);
+      QVERIFY(rig.cluster.wrong.empty());
+    }
+  }
+  void nullKeysStickToOnePartitionPerBatch() {
+    ProducerConfig config;
+    config.batch_bytes = 1000;
+    config.linger = milliseconds(5);
+    ProducerRig rig(config);
+    rig.cluster.create("t", 4);
+    for (int i = 0; i < 400; ++i) {
+      rig.send("t", std::nullopt, std::string(20, 'v'));
+    }
+    QVERIFY(rig.settle());
+    std::size_t batches = 0;
+    for (std::size_t p = 0; p < 4; ++p) {
+      const auto& log = rig.cluster.topics["t"][p];
+      QVERIFY(log.end > 20);  // spread
+      batches += log.batches.size();
+    }
+    QVERIFY(batches < 60);  // and batched: 400 records of about 30 bytes in batches of 1000
+  }
+  void lingerFillsBatches() {
+    ProducerConfig config;
+    config.linger = milliseconds(50);
+    ProducerRig rig(config);
+    rig.cluster.create("t", 1);
+    rig.send("t", "k", "1");
+    rig.harness.wait(milliseconds(20));
+    rig.send("t", "k", "2");
+    QCOMPARE(rig.cluster.count(kProduce), std::size_t{0});
+    QVERIFY(rig.settle());
+    QCOMPARE(rig.cluster.topics["t"][0].batches.size(), std::size_t{1});
+    // flush() does not wait for it.
+    rig.send("t", "k", "3");
+    const Instant before = rig.harness.now;
+    rig.core.flush(rig.harness.now, rig.harness.out);
+    rig.harness.perform();
+    QVERIFY(rig.settle());
+    QVERIFY(rig.harness.now - before < milliseconds(10));
+  }
+  void batchesGrowWhileOneIsInFlight() {
+    ProducerRig rig;
+    rig.cluster.create("t", 1);
+    rig.send("t", "k", "0");
+    QVERIFY(rig.settle());
+    for (int i = 1; i <= 50; ++i) {
+      rig.send("t", "k", std::to_string(i));
+      rig.harness.step();
+    }
+    QVERIFY(rig.settle());
+    QCOMPARE(rig.cluster.topics["t"][0].batches.size(), std::size_t{3});  // the first, one, the rest
+    const Strings values = rig.values("t", 0);
+    for (int i = 0; i <= 50; ++i) {
+      QCOMPARE(values[static_cast<std::size_t>(i)], std::to_string(i));
+    }
+  }
+  void leaderMovesAndTheSequenceStays() {
+    ProducerRig rig;
+    rig.cluster.create("t", 1);
+    rig.send("t", "k", "1");
+    QVERIFY(rig.settle());
+    rig.cluster.topics["t"][0].leader = 2;
+    rig.cluster.topics["t"][0].epoch = 1;
+    rig.send("t", "k", "2");
+    rig.send("t", "k", "3");
+    QVERIFY(rig.settle());
+    QVERIFY(rig.values("t", 0) == (Strings{"1", "2", "3"}));
+    QVERIFY(rig.cluster.wrong.empty());
+    QCOMPARE(rig.cluster.count(kInitProducerId), std::size_t{1});
+  }
+  void retriableErrorsAreTriedAgainInOrder() {
+    ProducerRig rig;
+    rig.cluster.create("t", 1);
+    rig.cluster.errors[kProduce] = {ErrorCode::not_enough_replicas, ErrorCode::request_timed_out,
+                                    ErrorCode::leader_not_available};
+    rig.send("t", "k", "1");
+    rig.harness.step();
+    rig.send("t", "k", "2");
+    QVERIFY(rig.settle());
+    QVERIFY(rig.values("t", 0) == (Strings{"1", "2"}));
+    QVERIFY(rig.harness.now >= Instant{1} + milliseconds(300));  // with a backoff each time
+  }
+  void anAnswerThatIsLostMakesNoDuplicate() {
+    ProducerRig rig;
+    rig.cluster.create("t", 1);
+    int cuts = 2;
+    rig.cluster.cut_after = [&cuts](const FakeCluster::Seen& seen) { return seen.api == kProduce && cuts-- > 0; };
+    const std::uint64_t one = rig.send("t", "k", "1");
+    QVERIFY(rig.settle());
+    rig.send("t", "k", "2");
+    QVERIFY(rig.settle());
+    QVERIFY(rig.values("t", 0) == (Strings{"1", "2"}));
+    QCOMPARE(rig.delivery(one)->offset, std::int64_t{0});
+    QVERIFY(rig.cluster.wrong.empty());
+  }
+  void aRefusedBatchLeavesNoHoleInTheSequence() {
+    ProducerRig rig;
+    rig.cluster.create("t", 1);
+    rig.cluster.errors[kProduce] = {ErrorCode::message_too_large};
+    const std::uint64_t refused = rig.send("t", "k", "1");
+    QVERIFY(rig.settle());
+    const std::uint64_t fine = rig.send("t", "k", "2");
+    QVERIFY(rig.settle());
+    QVERIFY(rig.delivery(refused)->error->detail.find("MESSAGE_TOO_LARGE") != std::string::npos);
+    QVERIFY(!rig.delivery(fine)->error);
+    QVERIFY(rig.values("t", 0) == Strings{"2"});
+    QVERIFY(rig.cluster.wrong.empty());
+    QCOMPARE(rig.cluster.count(kInitProducerId), std::size_t{2});
+  }
+  void nobodyAnswers() {
+    ProducerConfig config;
+    config.delivery_timeout = seconds(3);
+    ProducerRig rig(config);
+    rig.cluster.down = {1, 2};
+    const std::uint64_t token = rig.send("t", "k", "v");
+    QVERIFY(rig.settle());
+    QVERIFY(rig.delivery(token)->error->detail.find("connection refused") != std::string::npos);
+    QVERIFY(rig.harness.now >= Instant{1} + seconds(3) && rig.harness.now < Instant{1} + seconds(4));
+    QVERIFY(rig.harness.opened > 3 && rig.harness.opened < 40);  // tries, but not like mad
+  }
+  void theOtherBootstrapAddressIsTaken() {
+    ProducerRig rig;
+    rig.cluster.down = {1};
+    rig.cluster.create("t", 1);
+    rig.cluster.topics["t"][0].leader = 2;
+    const std::uint64_t token = rig.send("t", "k", "v");
+    QVERIFY(rig.settle(seconds(2)));
+    QVERIFY(!rig.delivery(token)->error);
+  }
+  void topicsAreCreatedByTheBrokerWhenItDoes() {
+    ProducerRig rig;
+    rig.cluster.auto_create_partitions = 3;
+    const std::uint64_t token = rig.send("fresh", "order-1", "v");
+    QVERIFY(rig.settle(seconds(5)));
+    QVERIFY(!rig.delivery(token)->error);
+    QCOMPARE(rig.delivery(token)->partition, partition_for_key(as_bytes("order-1"), 3));
+  }
+  void anUnknownTopicTimesOut() {
+    ProducerConfig config;
+    config.delivery_timeout = seconds(2);
+    ProducerRig rig(config);
+    const std::uint64_t token = rig.send("absent", "k", "v");
+    QVERIFY(rig.settle());
+    QVERIFY(rig.delivery(token)->error->detail.find("UNKNOWN_TOPIC_OR_PARTITION") != std::string::npos);
+    QVERIFY(rig.cluster.count(kMetadata) < 30);
+  }
+  void aPartitionThatIsNotThere() {
+    ProducerRig rig;
+    rig.cluster.create("t", 2);
+    const std::uint64_t beyond = rig.send("t", "k", "v", 2);
+    QVERIFY(rig.settle(seconds(5)));
+    QVERIFY(rig.delivery(beyond)->error->detail.find("no partition 2") != std::string::npos);
+    QVERIFY(rig.delivery(beyond)->error->code == Errc::not_found);
+    // Added meanwhile: fresh metadata is asked for before anything is refused.
+    rig.cluster.create("t", 4);
+    const std::uint64_t added = rig.send("t", "k", "v", 3);
+    QVERIFY(rig.settle(seconds(5)));
+    QVERIFY(!rig.delivery(added)->error);
+  }
+  void acksZero() {
+    ProducerConfig config;
+    config.acks = 0;
+    ProducerRig rig(config);
+    rig.cluster.create("t", 1);
+    const std::uint64_t token = rig.send("t", "k", "v");
+    QVERIFY(rig.settle());
+    QVERIFY(!rig.delivery(token)->error);
+    QCOMPARE(rig.delivery(token)->offset, std::int64_t{-1});
+    QVERIFY(rig.values("t", 0) == Strings{"v"});
+    QCOMPARE(rig.cluster.count(kInitProducerId), std::size_t{0});
+  }
+  void theBufferIsBounded() {
+    ProducerConfig config;
+    config.buffer_bytes = 10'000;
+    ProducerRig rig(config);
+    rig.cluster.down = {1, 2};
+    int taken = 0;
+    while (rig.send("t", "k", std::string(872, 'v')) != 0) {
+      ++taken;
+    }
+    QCOMPARE(taken, 9);
+    rig.core.abort(Error{Errc::closed, "closed"}, rig.harness.out);
+    QCOMPARE(rig.harness.out.deliveries.size(), std::size_t{9});
+    QCOMPARE(rig.core.buffered_bytes(), std::size_t{0});
+  }
+  void aRefusedProducerIdIsSaid() {
+    ProducerRig rig;
+    rig.cluster.create("t", 1);
+    rig.cluster.errors[kInitProducerId] = {ErrorCode::coordinator_not_available,
+                                           ErrorCode::cluster_authorization_failed};
+    const std::uint64_t token = rig.send("t", "k", "v");
+    QVERIFY(rig.settle(seconds(5)));
+    QVERIFY(rig.delivery(token)->error->detail.find("CLUSTER_AUTHORIZATION_FAILED") != std::string::npos);
+  }
+  // Whatever happens to links and leaders, each record is in the log once, in the order of its partition.
+  void exactlyOnceThroughRandomTrouble() {
+    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+      Prng prng(seed);
+      ProducerConfig config;
+      config.batch_bytes = 300;
+      config.linger = milliseconds(static_cast<std::int64_t>(prng.below(3)));
+      config.cluster.retry_backoff = milliseconds(10);
+      ProducerRig rig(config);
+      rig.cluster.create("t", 3);
+      bool calm = false;
+      rig.cluster.cut_before = [&](const FakeCluster::Seen&) { return !calm && prng.chance({1, 12}); };
+      rig.cluster.cut_after = [&](const FakeCluster::Seen&) { return !calm && prng.chance({1, 12}); };
+      std::map<std::size_t, Strings> sent;
+      for (int i = 0; i < 300; ++i) {
+        const auto partition = static_cast<std::int32_t>(prng.below(3));
+        const std::string value = std::to_string(i);
+        QVERIFY(rig.send("t", "k", value, partition) != 0);
+        sent[static_cast<std::size_t>(partition)].push_back(value);
+        if (prng.chance({1, 10})) {
+          auto& log = rig.cluster.topics["t"][prng.below(3)];
+          log.leader = static_cast<std::int32_t>(1 + prng.below(2));
+          ++log.epoch;
+        }
+        if (prng.chance({1, 6})) {
+          rig.cluster.errors[kProduce].push_back(ErrorCode::not_enough_replicas);
+        }
+        if (prng.chance({1, 3})) {
+          rig.harness.wait(milliseconds(static_cast<std::int64_t>(prng.below(5))));
+        }
+      }
+      rig.harness.wait(milliseconds(500));
+      calm = true;
+      QVERIFY(rig.settle());
+      for (const Delivery& delivery : rig.harness.out.deliveries) {
+        QVERIFY2(!delivery.error, delivery.error ? delivery.error->detail.c_str() : "");
+      }
+      QCOMPARE(rig.harness.out.deliveries.size(), std::size_t{300});
+      for (std::size_t p = 0; p < 3; ++p) {
+        QVERIFY2(rig.values("t", p) == sent[p], qPrintable(QString("seed %1 partition %2").arg(seed).arg(p)));
+      }
+      QVERIFY2(rig.cluster.wrong.empty(), rig.cluster.wrong.empty() ? "" : rig.cluster.wrong.front().c_str());
+    }
+  }
+
+  // ---- consumer, assigned by hand
+  void readsFromWhereItIsTold() {
+    const std::map<std::int64_t, Strings> expected = {
+        {kFromEarliest, {"a", "b", "c", "d"}}, {kFromLatest, {"e"}}, {1, {"b", "c", "d"}}, {4, {"e"}}};
+    for (const auto& [from, values] : expected) {
+      ConsumerRig rig(assigned(from));
+      rig.cluster.create("t", 1);
+      rig.cluster.append("t", 0, {"a", "b", "c"});
+      rig.cluster.append("t", 0, {"d"});
+      QVERIFY(rig.harness.run([&] { return rig.events(ConsumerEvent::Kind::reached_end) > 0; }));
+      if (values.front() == "e") {
+        rig.cluster.append("t", 0, {"e"});
+      }
+      QVERIFY(rig.got(values.size()));
+      QVERIFY(rig.values() == values);
+      QCOMPARE(rig.harness.out.records.front().offset, from == kFromEarliest ? 0 : (from == kFromLatest ? 4 : from));
+      QVERIFY(rig.cluster.wrong.empty());
+    }
+  }
+  void theEndIsToldOnceEachTime() {
+    ConsumerRig rig(assigned(kFromEarliest));
+    rig.cluster.create("t", 1);
+    rig.cluster.append("t", 0, {"a"});
+    rig.harness.wait(seconds(3));
+    QCOMPARE(rig.events(ConsumerEvent::Kind::reached_end), std::size_t{1});
+    rig.cluster.append("t", 0, {"b"});
+    rig.harness.wait(seconds(3));
+    QCOMPARE(rig.values().size(), std::size_t{2});
+    QCOMPARE(rig.events(ConsumerEvent::Kind::error), std::size_t{0});
+  }
+  void allPartitionsOfTopicsAlsoNewOnes() {
+    ConsumerConfig config;
+    config.topics = {"t"};
+    config.reset = OffsetReset::latest;
+    config.cluster.metadata_max_age = seconds(2);
+    ConsumerRig rig(config);
+    rig.cluster.create("t", 2);
+    rig.cluster.append("t", 0, {"old"});
+    rig.cluster.topics["t"][1].leader = 2;
+    rig.harness.wait(seconds(1));
+    rig.cluster.append("t", 0, {"a"});
+    rig.cluster.append("t", 1, {"b"});
+    QVERIFY(rig.got(2));
+    rig.cluster.create("t", 3);
+    rig.cluster.append("t", 2, {"c"});  // before this client knows of the partition
+    rig.cluster.topics["t"][0].leader = 2;  // makes it look
+    rig.cluster.append("t", 0, {"d"});
+    QVERIFY(rig.got(4));
+    Strings values = rig.values();
+    std::sort(values.begin(), values.end());
+    QVERIFY(values == (Strings{"a", "b", "c", "d"}));
+  }
+  void anOffsetThatIsGoneIsReset() {
+    ConsumerRig rig(assigned(1));
+    rig.cluster.create("t", 1);
+    rig.cluster.append("t", 0, {"a", "b"});
+    rig.cluster.append("t", 0, {"c"});
+    auto& log = rig.cluster.topics["t"][0];
+    log.start = 2;
+    log.batches.erase(log.batches.begin());
+    QVERIFY(rig.got(1));
+    QVERIFY(rig.values() == Strings{"c"});
+    QVERIFY(rig.last(ConsumerEvent::Kind::error)->message.find("offset 1") != std::string::npos);
+  }
+  void leaderMovesWhileReading() {
+    ConsumerRig rig(assigned(kFromEarliest));
+    rig.cluster.create("t", 1);
+    rig.cluster.append("t", 0, {"a"});
+    QVERIFY(rig.got(1));
+    rig.cluster.topics["t"][0].leader = 2;
+    rig.cluster.append("t", 0, {"b"});
+    QVERIFY(rig.got(2));
+    rig.cluster.down = {2};
+    rig.harness.wait(seconds(5));
+    QVERIFY(rig.events(ConsumerEvent::Kind::error) > 0);
+    rig.cluster.down.clear();
+    rig.cluster.append("t", 0, {"c"});
+    QVERIFY(rig.got(3));
+    QVERIFY(rig.values() == (Strings{"a", "b", "c"}));
+  }
+  void aPartitionThatIsNotThereIsSaid() {
+    ConsumerRig rig(assigned(5, 9));
+    rig.cluster.create("t", 2);
+    rig.harness.wait(seconds(2));
+    QVERIFY(rig.last(ConsumerEvent::Kind::error)->message.find("no partition 9") != std::string::npos);
+    QCOMPARE(rig.cluster.count(kFetch), std::size_t{0});
+  }
+  void damagedBatchesAreNotHandedOut() {
+    ConsumerRig rig(assigned(kFromEarliest));
+    rig.cluster.create("t", 1);
+    rig.cluster.append("t", 0, {"a"});
+    rig.cluster.append("t", 0, {"b"});
+    Bytes& batch = rig.cluster.topics["t"][0].batches[1];
+    Bytes broken = Bytes::copy_of(batch.span());
+    broken.unique_data()[broken.size() - 1] ^= std::byte{1};
+    const Bytes good = std::exchange(batch, broken);
+    rig.harness.wait(seconds(2));
+    QVERIFY(rig.values() == Strings{"a"});
+    QVERIFY(rig.last(ConsumerEvent::Kind::error)->message.find("CRC") != std::string::npos);
+    QVERIFY(rig.cluster.count(kFetch) < 40);  // with a backoff
+    batch = good;
+    QVERIFY(rig.got(2));
+  }
+  void abortedTransactionsStayHidden() {
+    for (const bool committed : {false, true}) {
+      ConsumerConfig config = assigned(kFromEarliest);
+      config.read_committed = committed;
+      ConsumerRig rig(config);
+      rig.cluster.create("t", 1);
+      auto& log = rig.cluster.topics["t"][0];
+      const auto transactional = [](std::int64_t producer) {
+        wire::BatchOptions options;
+        options.producer_id = ProducerId{producer};
+        options.producer_epoch = ProducerEpoch{0};
+        options.base_sequence = 0;
+        options.transactional = true;
+        return options;
+      };
+      const auto marker = [&log](bool commit, std::int64_t producer) {
+        log.batches.push_back(
+            wire::end_txn_marker_batch(commit, 0, ProducerId{producer}, ProducerEpoch{0}, 1, Offset{log.end++}));
+      };
+      rig.cluster.append("t", 0, {"aborted 7"}, transactional(7));
+      rig.cluster.append("t", 0, {"plain"});
+      rig.cluster.append("t", 0, {"committed 8"}, transactional(8));
+      marker(false, 7);
+      marker(true, 8);
+      rig.cluster.append("t", 0, {"committed 7"}, transactional(7));
+      marker(true, 7);
+      log.aborted = {{0, 7}};
+      QVERIFY(rig.harness.run([&] { return rig.events(ConsumerEvent::Kind::reached_end) > 0; }));
+      QVERIFY(rig.values() == (committed ? Strings{"plain", "committed 8", "committed 7"}
+                                         : Strings{"aborted 7", "plain", "committed 8", "committed 7"}));
+      QCOMPARE(rig.core.position({"t", 0}), std::optional<std::int64_t>(7));
+    }
+  }
+
+  // ---- consumer, member of a group
+  void joinsReadsCommitsLeaves() {
+    ConsumerRig rig(grouped());
+    rig.cluster.create("t", 2);
+    rig.cluster.append("t", 0, {"a", "b"});
+    rig.cluster.append("t", 1, {"c"});
+    QVERIFY(rig.got(3));
+    QCOMPARE(rig.events(ConsumerEvent::Kind::assigned), std::size_t{1});
+    QVERIFY(rig.cluster.committed.empty());
+    rig.harness.wait(milliseconds(1500));
+    QCOMPARE(rig.cluster.committed.at({"t", 0}), std::int64_t{2});
+    QCOMPARE(rig.cluster.committed.at({"t", 1}), std::int64_t{1});
+    const std::size_t commits = rig.cluster.count(kCommit);
+    rig.harness.wait(seconds(20));
+    QCOMPARE(rig.cluster.count(kCommit), commits);           // nothing new, nothing committed
+    QVERIFY(rig.cluster.count(kHeartbeat) >= 5);
+    rig.cluster.append("t", 1, {"d"});
+    QVERIFY(rig.got(4));
+    rig.core.close(rig.harness.now, rig.harness.out);
+    rig.harness.perform();
+    QVERIFY(rig.harness.run([&] { return rig.core.closed(); }, seconds(3)));
+    QCOMPARE(rig.cluster.committed.at({"t", 1}), std::int64_t{2});
+    QVERIFY(rig.cluster.member.empty());
+    QCOMPARE(rig.core.next_deadline(), kNever);
+    QVERIFY(rig.cluster.wrong.empty());
+  }
+  void resumesWhereItCommitted() {
+    for (const OffsetReset reset : {OffsetReset::earliest, OffsetReset::latest}) {
+      ConsumerConfig config = grouped();
+      config.reset = reset;
+      ConsumerRig rig(config);
+      rig.cluster.create("t", 2);
+      rig.cluster.append("t", 0, {"a", "b", "c"});
+      rig.cluster.append("t", 1, {"x"});
+      rig.cluster.committed[{"t", 0}] = 1;
+      rig.harness.wait(seconds(2));
+      Strings values = rig.values();
+      std::sort(values.begin(), values.end());
+      QVERIFY(values == (reset == OffsetReset::earliest ? Strings{"b", "c", "x"} : Strings{"b", "c"}));
+    }
+  }
+  void theLeaderGivesEveryMemberItsShare() {
+    ConsumerRig rig(grouped());
+    rig.cluster.create("t", 5);
+    rig.cluster.create("u", 1);
+    rig.cluster.other_members = {{"zzz", {"t", "u"}}};
+    QVERIFY(rig.harness.run([&] { return rig.events(ConsumerEvent::Kind::assigned) > 0; }));
+    QCOMPARE(rig.cluster.assignment.at(rig.core.member_id()).size(), std::size_t{3});
+    QVERIFY(rig.cluster.assignment.at("zzz") == (std::vector<TopicPartition>{{"t", 3}, {"t", 4}, {"u", 0}}));
+    QCOMPARE(rig.last(ConsumerEvent::Kind::assigned)->partitions.size(), std::size_t{3});
+  }
+  void aRebalanceCommitsRevokesAndJoinsAgain() {
+    ConsumerRig rig(grouped());
+    rig.cluster.create("t", 2);
+    rig.cluster.append("t", 0, {"a"});
+    QVERIFY(rig.got(1));
+    rig.cluster.other_members = {{"a-member", {"t"}}};
+    rig.cluster.errors[kHeartbeat] = {ErrorCode::rebalance_in_progress};
+    QVERIFY(rig.harness.run([&] { return rig.events(ConsumerEvent::Kind::assigned) == 2; }));
+    QCOMPARE(rig.events(ConsumerEvent::Kind::revoked), std::size_t{1});
+    QCOMPARE(rig.cluster.committed.at({"t", 0}), std::int64_t{1});
+    QCOMPARE(rig.cluster.generation, 2);
+    QVERIFY(rig.last(ConsumerEvent::Kind::assigned)->partitions == (std::vector<TopicPartition>{{"t", 1}}));
+    rig.cluster.append("t", 1, {"b"});
+    QVERIFY(rig.got(2));
+    QVERIFY(rig.values() == (Strings{"a", "b"}));  // partition 0 is not read any more, nothing comes twice
+  }
+  void aForgottenMemberBeginsAnew() {
+    ConsumerRig rig(grouped());
+    rig.cluster.create("t", 1);
+    QVERIFY(rig.harness.run([&] { return rig.events(ConsumerEvent::Kind::assigned) == 1; }));
+    const std::string before = rig.core.member_id();
+    rig.cluster.errors[kHeartbeat] = {ErrorCode::unknown_member_id};
+    QVERIFY(rig.harness.run([&] { return rig.events(ConsumerEvent::Kind::assigned) == 2; }));
+    QVERIFY(rig.core.member_id() != before);
+    rig.cluster.errors[kSync] = {ErrorCode::rebalance_in_progress};
+    rig.cluster.errors[kHeartbeat] = {ErrorCode::illegal_generation};
+    QVERIFY(rig.harness.run([&] { return rig.events(ConsumerEvent::Kind::assigned) == 3; }));
+  }
+  void theCoordinatorMoves() {
+    ConsumerRig rig(grouped());
+    rig.cluster.create("t", 1);
+    rig.cluster.errors[kFind] = {ErrorCode::coordinator_not_available, ErrorCode::coordinator_not_available};
+    rig.cluster.errors[kJoin] = {ErrorCode::coordinator_load_in_progress};
+    QVERIFY(rig.harness.run([&] { return rig.events(ConsumerEvent::Kind::assigned) == 1; }));
+    rig.cluster.coordinator = 2;
+    rig.cluster.append("t", 0, {"a"});
+    QVERIFY(rig.got(1));
+    rig.harness.wait(seconds(12));
+    QCOMPARE(rig.events(ConsumerEvent::Kind::revoked), std::size_t{0});  // the membership goes on
+    QCOMPARE(rig.cluster.committed.at({"t", 0}), std::int64_t{1});
+    QCOMPARE(rig.events(ConsumerEvent::Kind::error), std::size_t{0});    // all of it passed by itself
+  }
+  void whatCannotPassIsFatal() {
+    ConsumerRig rig(grouped());
+    rig.cluster.create("t", 1);
+    rig.cluster.errors[kJoin] = {ErrorCode::inconsistent_group_protocol};
+    QVERIFY(rig.harness.run([&] { return rig.core.closed(); }));
+    QVERIFY(rig.last(ConsumerEvent::Kind::error)->fatal);
+    QVERIFY(rig.last(ConsumerEvent::Kind::error)->message.find("INCONSISTENT_GROUP_PROTOCOL") != std::string::npos);
+  }
+  void aLimitIsKeptAndCommittedExactly() {
+    ConsumerConfig config = grouped();
+    config.records_max = 2;
+    ConsumerRig rig(config);
+    rig.cluster.create("t", 1);
+    rig.cluster.append("t", 0, {"a", "b", "c"});
+    rig.harness.wait(seconds(3));
+    QVERIFY(rig.values() == (Strings{"a", "b"}));
+    QCOMPARE(rig.cluster.committed.at({"t", 0}), std::int64_t{2});
+  }
+  void aCommitCoversOnlyWhatWasHandedOut() {
+    ConsumerConfig config = grouped();
+    config.commit_interval = milliseconds(1);  // due at every step
+    ConsumerRig rig(config);
+    rig.cluster.create("t", 1);
+    for (int i = 0; i < 50; ++i) {
+      rig.cluster.append("t", 0, {std::to_string(i)});
+    }
+    // The test takes the records after each step, as a shell does: what is committed then was taken before.
+    std::int64_t taken = 0;
+    QVERIFY(rig.harness.run([&] {
+      const auto committed = rig.cluster.committed.find({"t", 0});
+      const bool fine = committed == rig.cluster.committed.end() || committed->second <= taken;
+      HW_ASSERT(fine, "only what was handed out is committed");
+      taken += static_cast<std::int64_t>(rig.harness.out.records.size());
+      rig.harness.out.records.clear();
+      return taken == 50 && committed != rig.cluster.committed.end() && committed->second == 50;
+    }));
+  }
+  void newPartitionsMakeTheLeaderRebalance() {
+    ConsumerConfig config = grouped();
+    ConsumerRig rig(config);
+    rig.cluster.create("t", 1);
+    QVERIFY(rig.harness.run([&] { return rig.events(ConsumerEvent::Kind::assigned) == 1; }));
+    rig.cluster.create("t", 3);
+    QVERIFY(rig.harness.run([&] { return rig.events(ConsumerEvent::Kind::assigned) == 2; }, seconds(400)));
+    QCOMPARE(rig.last(ConsumerEvent::Kind::assigned)->partitions.size(), std::size_t{3});
+  }
+
+  // ---- admin
+  void adminCalls() {
+    FakeCluster cluster;
+    Admin core(cluster_config());
+    Harness<Admin, AdminOutputs> harness(core, cluster);
+    const auto call = [&](auto start) {
+      harness.out.results.clear();
+      start(harness.now + seconds(10));
+      HW_ASSERT(harness.run([&] { return !harness.out.results.empty(); }), "a call ends");
+      return harness.out.results.front();
+    };
+    const auto create = [&](const std::string& name) {
+      return call([&](Instant deadline) { core.create_topic(5, NewTopic{name, 3, 1, {{"a", "b"}}}, deadline); });
+    };
+    cluster.errors[kCreate] = {ErrorCode::not_controller};
+    QVERIFY(!create("t").error);
+    QCOMPARE(cluster.topics.at("t").size(), std::size_t{3});
+    const AdminResult again = create("t");
+    QCOMPARE(again.token, std::uint64_t{5});
+    QVERIFY(again.error->code == Errc::exists);
+    QVERIFY(again.error->detail.find("it is there") != std::string::npos);
+    QVERIFY(!call([&](Instant deadline) { core.create_partitions(1, "t", 5, deadline); }).error);
+    QCOMPARE(cluster.topics.at("t").size(), std::size_t{5});
+
+    cluster.topics.at("t")[4].leader = 2;
+    cluster.append("t", 4, {"x", "y"});
+    cluster.errors[kListOffsets] = {ErrorCode::not_leader_or_follower};
+    const AdminResult offsets = call([&](Instant deadline) { core.list_offsets(1, "t", -1, deadline); });
+    const auto& rows = std::get<std::vector<PartitionOffset>>(offsets.value);
+    QCOMPARE(rows.size(), std::size_t{5});
+    QCOMPARE(rows[4].offset, std::int64_t{2});
+    QCOMPARE(rows[0].offset, std::int64_t{0});
+
+    const AdminResult listed = call([&](Instant deadline) { core.list_topics(1, deadline); });
+    QCOMPARE(std::get<std::vector<TopicDescription>>(listed.value).front().info.partitions.size(), std::size_t{5});
+    cluster.errors[kListGroups] = {ErrorCode::none, ErrorCode::coordinator_load_in_progress};
+    const AdminResult groups = call([&](Instant deadline) { core.list_groups(1, deadline); });
+    const auto& found = std::get<std::vector<GroupListing>>(groups.value);
+    QCOMPARE(found.size(), std::size_t{2});
+    QCOMPARE(found[1].id, std::string("group-of-2"));
+
+    QVERIFY(!call([&](Instant deadline) { core.delete_topic(1, "t", deadline); }).error);
+    QVERIFY(call([&](Instant deadline) { core.delete_topic(1, "t", deadline); }).error->code == Errc::not_found);
+    QVERIFY(call([&](Instant deadline) { core.describe_topic(1, "t", deadline); }).error->code == Errc::not_found);
+    cluster.ranges[kCreate] = {1, 0};
+    cluster.down = {1, 2};
+    const Instant before = harness.now;
+    const AdminResult lost = create("u");
+    QVERIFY(lost.error->code == Errc::closed);
+    QVERIFY(lost.error->detail.find("connection refused") != std::string::npos);
+    QVERIFY(harness.now - before < seconds(5));
+    QVERIFY(cluster.wrong.empty());
+    QCOMPARE(core.unanswered(), std::size_t{0});
+  }
+};
+
+QTEST_APPLESS_MAIN(TestClient)
+#include "tst_client.moc"
