@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/log/index_file.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -32,6 +33,36 @@ Result<void> IndexFile::load() {
   }
   stored_ = static_cast<std::size_t>(size / entry_size_);
   loaded_ = true;
+  return trim_zeros();
+}
+
+// Kafka makes index files as long as they may become, and trims them when it stops cleanly. An entry of zeros is never real.
+Result<void> IndexFile::trim_zeros() {
+  const auto is_zero = [&](std::size_t index) -> Result<bool> {
+    std::byte buffer[16] = {};
+    HW_CHECK(entry(index, buffer));
+    return std::all_of(buffer, buffer + entry_size_, [](std::byte b) { return b == std::byte{0}; });
+  };
+  if (stored_ == 0) {
+    return {};
+  }
+  HW_TRY(const bool padded, is_zero(stored_ - 1));
+  if (!padded) {
+    return {};
+  }
+  std::size_t low = 0;
+  std::size_t high = stored_ - 1;
+  while (low < high) {
+    const std::size_t middle = low + (high - low) / 2;
+    HW_TRY(const bool zero, is_zero(middle));
+    if (zero) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  HW_CHECK(file_->truncate(low * entry_size_));
+  stored_ = low;
   return {};
 }
 

@@ -85,6 +85,7 @@ class IndexFile {
 
  private:
   Result<void> ensure_file(bool make);
+  Result<void> trim_zeros();
   env::Disk& disk_;
   std::string path_;
   std::size_t entry_size_;
