@@ -125,7 +125,7 @@ class Node {
   virtual void fail_reply(const ReplyToken& token, std::string_view message) = 0;  // a response that cannot be encoded: our bug
 };
 
-// Decodes the body (exactly) and serves it.
+// Decodes the body and serves it.
 using HandlerFunction = void (*)(Node& node, const RequestContext& context, wire::Reader& body);
 
 struct Handler {
@@ -140,8 +140,8 @@ template <class Request, void (*Serve)(Node&, const RequestContext&, Request&)>
 [[nodiscard]] constexpr Handler handler() {
   return Handler{Request::kApiKey, [](Node& node, const RequestContext& context, wire::Reader& body) {
                    Request request;
-                   if (!context.version_unsupported &&
-                       (!decode(body, request, context.api_version) || body.remaining() != 0)) {
+                   // Bytes behind the body are ignored, as Kafka does: librdkafka 2.16 sends three in its Metadata v13.
+                   if (!context.version_unsupported && !decode(body, request, context.api_version)) {
                      close_undecodable(node, context, Request::kName);
                      return;
                    }

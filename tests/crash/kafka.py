@@ -6,6 +6,7 @@ import socket
 import struct
 import subprocess
 import tempfile
+import time
 
 TABLE = []
 for n in range(256):
@@ -45,7 +46,7 @@ def read_varint(data, at):
 
 def batch(values, producer_id=-1, epoch=-1, sequence=-1, timestamp=None):
     """An uncompressed batch of records without keys."""
-    timestamp = 1_700_000_000_000 if timestamp is None else timestamp
+    timestamp = int(time.time() * 1000) if timestamp is None else timestamp  # old ones let producer ids expire
     records = b""
     for i, value in enumerate(values):
         body = b"\0" + varint(0) + varint(i) + varint(-1) + varint(len(value)) + value + varint(0)
@@ -146,8 +147,8 @@ class Client:
         size, = struct.unpack_from(">i", answer, at)
         return error, high_watermark, answer[at + 4:at + 4 + max(size, 0)]
 
-    def everything(self, topic, partition=0):
-        out, offset = [], 0
+    def everything(self, topic, partition=0, offset=0):
+        out = []
         while True:
             error, high_watermark, data = self.fetch(topic, partition, offset)
             assert error == 0, f"fetch error {error}"

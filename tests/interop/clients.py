@@ -56,9 +56,12 @@ def read(address, enough, seconds=40):
     """Two members read until `enough(seen)`; commits after the work. Returns {number: times}."""
     members = [member(address), member(address)]
     seen, by_member, end = {}, [0, 0], time.time() + seconds
+    # Until both have their partitions, one record at a time: otherwise the first reads everything before the second joins.
+    both = False
     while not enough(seen) and time.time() < end:
         for which, consumer in enumerate(members):
-            for message in consumer.consume(200, 0.05):
+            both = both or all(c.assignment() for c in members)
+            for message in consumer.consume(200 if both else 1, 0.05):
                 if message.error():
                     raise KafkaException(message.error())
                 number = int(message.value().split(b":")[0])

@@ -18,7 +18,7 @@ port=0
 start() {
   rm -f "$work/ready"
   mkfifo "$work/ready"
-  "$bin/highwaterd" --port "$port" --dir "$work/data" --config group.initial.rebalance.delay.ms=0 \
+  "$bin/highwaterd" --log-level info --port "$port" --dir "$work/data" --config group.initial.rebalance.delay.ms=0 \
     --config offsets.topic.num.partitions=4 >"$work/ready" 2>>"$work/log" &
   pid=$!
   read -r line <"$work/ready" || { echo "interop: highwaterd did not start:"; cat "$work/log"; exit 1; }
