@@ -115,11 +115,10 @@ RecordPanel::RecordPanel(QWidget* parent) : ProducePanel(parent) {
   form->addLayout(where, 0, 1, 1, 2);
   key_kind_ = new SegmentedControl({tr("null"), tr("empty"), tr("text")}, this);
   key_kind_->setAccessibleDescription(tr("Key: null, empty or a text"));
-  key_kind_->setCurrent(kText);
+  key_kind_->setCurrent(kNull);
   key_ = new QLineEdit(this);
   key_->setFont(theme.font(FontRole::data));
   key_->setAccessibleName(tr("Key"));
-  key_->setPlaceholderText(tr("key"));
   label(tr("Key"), key_, 1);
   form->addWidget(key_kind_, 1, 1);
   form->addWidget(key_, 1, 2);
@@ -215,7 +214,7 @@ RecordPanel::RecordPanel(QWidget* parent) : ProducePanel(parent) {
     }
     validate();
   });
-  connect(key_, &QLineEdit::textChanged, this, [this] {
+  connect(key_, &QLineEdit::textEdited, this, [this] {
     key_kind_->setCurrent(kText);
     validate();
   });
@@ -356,8 +355,8 @@ void RecordPanel::validate() {
   if (problem.isEmpty()) {
     problem = headers.error;
   }
-  key_->setEnabled(key_kind_->current() == kText);
-  value_->setEnabled(value_kind_->current() == kText);
+  // Typing into either field makes it a text, so neither is ever locked.
+  key_->setPlaceholderText(key_kind_->current() == kNull ? tr("null: no key") : tr("empty: a key of zero bytes"));
   const std::optional<std::int32_t> fixed =
       partition_->currentIndex() > 0 ? std::optional<std::int32_t>(partition_->currentIndex() - 1) : std::nullopt;
   const PartitionChoice choice = PartitionChoice::of(bytesOf(key_kind_, key_->text()), partitionCount(), fixed);

@@ -817,6 +817,11 @@ void LaneView::selectionChanged() {
   if (partition < 0) {
     return;
   }
+  // The selected partition is the open one, until somebody opens or folds lanes by hand.
+  if (!expanded_chosen_ && !expanded_.contains(partition)) {
+    expanded_ = {partition};
+    refreshAll();
+  }
   const Place place = placeOf(partition);
   if (place.top < 0 || place.top + std::min(place.height, viewHeight()) > viewHeight()) {
     Q_EMIT scrollRequested(std::max(0.0, place.top + scroll_ - 8));
@@ -825,7 +830,8 @@ void LaneView::selectionChanged() {
   if (selection().offset >= 0 && laneIfAny(partition) != nullptr) {
     const OffsetAxis axis = axisOf(partition, lane(partition));
     const double x = axis.x(selection().offset);
-    if (x < 0 || x > plotWidth() - axis.pitch()) {
+    const bool exists = selection().offset >= lane(partition).leader.start && selection().offset < lane(partition).leader.leo;
+    if (exists && (x < 0 || x > plotWidth() - axis.pitch())) {
       makeFree();
       lane(partition).axis = axis.panned(plotWidth() / 2 - x);
       readVisible();

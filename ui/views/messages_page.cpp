@@ -4,6 +4,7 @@
 #include <QComboBox>
 #include <QDateTimeEdit>
 #include <QEvent>
+#include <QHeaderView>
 #include <QIntValidator>
 #include <QLineEdit>
 #include <QPainter>
@@ -71,10 +72,14 @@ MessagesPage::MessagesPage(QWidget* parent)
   table_->setItemDelegate(new RecordDelegate(table_));
   table_->setMouseTracking(true);
   table_->setMinimumHeight(theme.px(120));
-  const int widths[] = {44, 92, 112, 140, 320, 130};
+  const int widths[] = {44, 92, 112, 140, 320, 120};
   for (int i = 0; i < 6; ++i) {
     table_->setColumnWidth(i, theme.px(widths[i]));
   }
+  table_->horizontalHeader()->setStretchLastSection(false);
+  table_->horizontalHeader()->setSectionResizeMode(RecordModel::kValue, QHeaderView::Stretch);
+  table_->setColumnWidth(RecordModel::kFlags, theme.px(128));
+  table_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   table_->viewport()->installEventFilter(this);
   detail_ = new RecordDetail(split_);
   detail_->setMinimumHeight(theme.px(120));
@@ -116,6 +121,11 @@ MessagesPage::MessagesPage(QWidget* parent)
       selecting_ = true;
       table_->selectRow(row >= 0 ? row : 0);
       table_->scrollTo(model_->index(row >= 0 ? row : 0, 0), QAbstractItemView::PositionAtCenter);
+      selecting_ = false;
+    } else if (!table_->currentIndex().isValid() && model_->rowCount() > 0) {
+      // Something to look at from the start; the window's selection stays what it was.
+      selecting_ = true;
+      table_->selectRow(from_->current() == 0 ? model_->rowCount() - 1 : 0);
       selecting_ = false;
     }
   });
@@ -174,7 +184,7 @@ void MessagesPage::attach(Session* session) {
 
 void MessagesPage::setWidthClass(int width_class) {
   table_->setColumnHidden(RecordModel::kHeaders, width_class < 0);
-  table_->setColumnWidth(RecordModel::kValue, Theme::current().px(width_class > 0 ? 760 : 320));
+  table_->setColumnWidth(RecordModel::kHeaders, Theme::current().px(width_class > 0 ? 260 : 120));
 }
 
 bool MessagesPage::focusFilter() {

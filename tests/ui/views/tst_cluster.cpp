@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QAccessible>
+#include <QApplication>
+#include <QPainter>
+#include <QSignalSpy>
+#include <QTableView>
+#include <QtTest>
+
+#include "tests/ui/support/fake_session.h"
+#include "ui/theme/theme.h"
+#include "ui/views/cluster_page.h"
+
+using namespace hw::ui;
+
+namespace {
+
+// A page on a session, with a clock that only moves when told.
+struct Fixture {
+  explicit Fixture(FakeSession::Options options = {}) : session(options) {
+    page.resize(944, 680);
+    page.attach(&session);
+    page.canvas()->setClock([this] { return now; });
+    page.show();
+    QCoreApplication::processEvents();
+    frame(0);
+  }
+  void frame(int ms) {
+    now += ms;
+    if (ms > 0) {
+      session.tick(ms);
+    }
+    page.deliverFrame();
+    QCoreApplication::processEvents();
+  }
+  ClusterCanvas& canvas() { return *page.canvas(); }
+  int find(const Selection& selection) { return canvas().indexOf(selection); }
+
+  std::int64_t now = 10'000;
+  FakeSession session;
+  ClusterPage page;
+};
+
+QColor pixel(QWidget& widget, QPointF at) {
+  return widget.grab().toImage().pixelColor(at.toPoint());
+}
+
+}  // namespace
+
+class TestCluster : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void initTestCase() { Theme::current().install(*qApp); }
+  void init() { Theme::current().setMode(Theme::Mode::dark); }
+  void shows_what_the_view_holds();
+  void replica_rows_are_painted_with_tokens_data();
+  void replica_rows_are_painted_with_tokens();
+  void an_edge_appears_with_its_rate();
+  void records_travel_and_arrive();
+  void reduced_motion_lights_the_plate();
+  void nothing_changes_nothing_is_painted();
+  void a_counter_repaints_its_row_only();
+  void clicks_select_and_double_clicks_open();
+  void keyboard_walks_every_object();
+  void focus_leaves_by_tab();
+  void every_object_has_a_sentence();
+  void accessible_action_selects();
+  void a_stopped_node_is_offline();
+  void many_partitions_become_a_matrix();
+  void table_form_shows_the_same();
+  void the_empty_cluster_says_so();
+  void foreign_clients_take_the_placeholder();
+};
+
+void TestCluster::shows_what_the_view_holds() {
+  Fixture f;
+  const ClusterModel& m = f.canvas().model();
+  QCOMPARE(m.nodes().size(), 1U);
+  QCOMPARE(m.focusTopic(), QStringLiteral("demo.orders"));
+  QCOMPARE(m.nodes()[0].topics[0].replicas.size(), 3U);
+  QCOMPARE(m.groups().size(), 1U);
+  QCOMPARE(m.groups()[0].members.size(), 2U);
+  QCOMPARE(m.controllers().size(), 1U);
+  QVERIFY(m.controllers()[0].leader);
+  QCOMPARE(m.producers().size(), 1U);  // nobody has produced: only the place for an application
+  QVERIFY(m.producers()[0].placeholder);
+  f.frame(1'000);
+  QCOMPARE(m.producers().size(), 2U);
+  QVERIFY(m.producers()[0].built_in);
+  QCOMPARE(m.producers()[0].title, QStringLiteral("demo-producer"));
+}
+
+void TestCluster::replica_rows_are_painted_with_tokens_data() {
+  QTest::addColumn<bool>("dark");
+  QTest::newRow("dark") << true;
+  QTest::newRow("light") << false;
+}
+
+void TestCluster::replica_rows_are_painted_with_tokens() {
+  QFETCH(bool, dark);
+  Theme::current().setMode(dark ? Theme::Mode::dark : Theme::Mode::light);
+  FakeSession::Options options;
+  options.nodes = 3;
+  Fixture f(options);
+  for (int i = 0; i < 40; ++i) {
+    f.frame(100);
+  }
+  const Colors& c = Theme::current().colors();
+  const auto& rows = f.canvas().layoutOf().nodes[0].rows;
+  QVERIFY(rows.size() >= 3);
+  const auto inside = [](const QRectF& bar) { return QPointF(bar.left() + 20, bar.center().y()); };
+  QCOMPARE(pixel(f.canvas(), inside(rows[0].bar)), c.leader_soft);  // partition 0 is led by node 1
+  QCOMPARE(pixel(f.canvas(), QPointF(rows[0].bar.left() + 20, rows[0].bar.top() + 1)), c.leader);
+  QCOMPARE(pixel(f.canvas(), inside(rows[1].bar)), c.ok);
+  QCOMPARE(pixel(f.canvas(), QPointF(2, 2)), c.canvas);
+  // The high watermark stands 3 beyond the bar.
+  QCOMPARE(pixel(f.canvas(), QPointF(rows[0].bar.right() - 1, rows[0].bar.top() - 2)), c.text);
+  f.page.setSelection(Selection::ofPartition(QStringLiteral("demo.orders"), 1));
+  QCOMPARE(pixel(f.canvas(), QPointF(rows[1].rect.right() - 40, rows[1].rect.center().y() + 7)), c.selected);
+}
+
+void TestCluster::an_edge_appears_with_its_rate() {
+  Fixture f;
+  for (int i = 0; i < 30; ++i) {
+    f.frame(100);
+    if (i % 10 == 9) {
+      f.canvas().tickNow();
+    }
+  }
+  double produced = 0;
+  double consumed = 0;
+  int consumers = 0;
+  for (const auto& [key, edge] : f.canvas().model().edges()) {
+    if (edge.kind == ClusterModel::Edge::Kind::produce) {
+      produced += edge.meter.records_per_second();
+    } else {
+      consumed += edge.meter.records_per_second();
+      ++consumers;
+    }
+  }
+  QCOMPARE(consumers, 2);
+  QVERIFY2(std::abs(produced - 4) < 0.6, qPrintable(QString::number(produced)));
+  QVERIFY2(std::abs(consumed - 4) < 1.2, qPrintable(QString::number(consumed)));
+  // And falls to nothing when the traffic stops.
+  f.session.setDemoTraffic(false);
+  for (int i = 0; i < 6; ++i) {
+    f.frame(1'000);
+    f.canvas().tickNow();
+  }
+  for (const auto& [key, edge] : f.canvas().model().edges()) {
+    QCOMPARE(edge.meter.records_per_second(), 0.0);
+  }
+  QVERIFY(!f.canvas().timersRunning());
+}
+
+void TestCluster::records_travel_and_arrive() {
+  Fixture f;
+  f.frame(300);  // the first record makes the edge
+  f.frame(300);
+  QVERIFY(f.canvas().travelling() > 0);
+  QVERIFY(f.canvas().travelling() <= 8);
+  f.now += 400;
+  QTRY_COMPARE(f.canvas().travelling(), 0U);
+}
+
+void TestCluster::reduced_motion_lights_the_plate() {
+  Theme::current().setReduceMotion(true);
+  {
+    Fixture f;
+    f.frame(300);
+    f.frame(300);
+    QCOMPARE(f.canvas().travelling(), 0U);
+  }
+  Theme::current().setReduceMotion(false);
+}
+
+void TestCluster::nothing_changes_nothing_is_painted() {
+  FakeSession::Options options;
+  Fixture f(options);
+  f.session.setDemoTraffic(false);
+  for (int i = 0; i < 8; ++i) {
+    f.frame(1'000);
+    f.canvas().tickNow();
+  }
+  QCoreApplication::processEvents();
+  const int before = f.canvas().paints();
+  for (int i = 0; i < 20; ++i) {
+    f.now += 100;
+    f.session.sendEmptyFrame();
+    f.page.deliverFrame();
+    QCoreApplication::processEvents();
+  }
+  QCOMPARE(f.canvas().paints(), before);
+  QVERIFY(!f.canvas().timersRunning());
+}
+
+void TestCluster::a_counter_repaints_its_row_only() {
+  Fixture f;
+  f.frame(2'000);
+  f.now += 2'000;
+  f.canvas().tickNow();
+  QCoreApplication::processEvents();
+  class Exposed : public QObject {
+   public:
+    QRegion region;
+    bool eventFilter(QObject*, QEvent* event) override {
+      if (event->type() == QEvent::Paint) {
+        region += static_cast<QPaintEvent*>(event)->region();
+      }
+      return false;
+    }
+  } exposed;
+  f.canvas().installEventFilter(&exposed);
+  f.session.setDemoTraffic(false);
+  ProduceCommand command;
+  command.topic = "demo.orders";
+  command.partition = 1;
+  command.value = hw::Bytes::copy_of("x");
+  f.session.produce(command, [](const ProduceAnswer&) {});
+  QCoreApplication::processEvents();
+  f.frame(100);
+  const QRect row = f.canvas().toWidget(f.canvas().layoutOf().nodes[0].rows[1].rect);
+  const QRect other = f.canvas().toWidget(f.canvas().layoutOf().nodes[0].rows[2].rect.adjusted(0, 4, 0, 0));
+  QVERIFY(exposed.region.intersects(row));
+  QVERIFY(!exposed.region.intersects(other));
+}
+
+void TestCluster::clicks_select_and_double_clicks_open() {
+  Fixture f;
+  f.frame(500);
+  QSignalSpy selected(&f.page, &Page::selectionRequested);
+  QSignalSpy opened(&f.page, &Page::openRequested);
+  const QRectF row = f.canvas().layoutOf().nodes[0].rows[2].rect;
+  QTest::mouseClick(&f.canvas(), Qt::LeftButton, {}, row.center().toPoint());
+  QCOMPARE(selected.size(), 1);
+  QCOMPARE(selected[0][0].value<Selection>().address(), QStringLiteral("demo.orders/2"));
+  QTest::mouseDClick(&f.canvas(), Qt::LeftButton, {}, f.canvas().layoutOf().groups[0].header.center().toPoint());
+  QCOMPARE(opened.size(), 1);
+  QCOMPARE(opened[0][0].value<Selection>().address(), QStringLiteral("group:demo.billing"));
+  f.page.setSelection(Selection::ofPartition(QStringLiteral("demo.orders"), 2));
+  QTest::mouseClick(&f.canvas(), Qt::LeftButton, {}, QPoint(500, 560));  // nothing there
+  QVERIFY(selected.back()[0].value<Selection>().none());
+}
+
+void TestCluster::keyboard_walks_every_object() {
+  Fixture f;
+  f.frame(1'000);
+  ClusterCanvas& c = f.canvas();
+  connect(&f.page, &Page::selectionRequested, &f.page, [&](const Selection& s) { f.page.setSelection(s); });
+  c.setFocus(Qt::TabFocusReason);
+  QCOMPARE(c.focusedObject(), 0);
+  for (int i = 1; i < c.objectCount(); ++i) {
+    QTest::keyClick(&c, Qt::Key_Tab);
+    QCOMPARE(c.focusedObject(), c.indexOf(c.object(i).selection));  // the same object may stand in two places
+    c.focusObject(i);
+  }
+  // Columns: from the first producer right to a broker row, right again to a group.
+  c.focusObject(0);
+  QTest::keyClick(&c, Qt::Key_Right);
+  QCOMPARE(c.object(c.focusedObject()).column, 1);
+  QTest::keyClick(&c, Qt::Key_Right);
+  QCOMPARE(c.object(c.focusedObject()).column, 2);
+  QTest::keyClick(&c, Qt::Key_Left);
+  QTest::keyClick(&c, Qt::Key_Left);
+  QCOMPARE(c.object(c.focusedObject()).column, 0);
+  c.focusObject(f.find(Selection::ofPartition(QStringLiteral("demo.orders"), 0)));
+  QTest::keyClick(&c, Qt::Key_Down);
+  QCOMPARE(f.page.selection().address(), QStringLiteral("demo.orders/1"));
+  QSignalSpy opened(&f.page, &Page::openRequested);
+  QTest::keyClick(&c, Qt::Key_Return);
+  QCOMPARE(opened.size(), 1);
+  QCOMPARE(opened[0][0].value<Selection>().address(), QStringLiteral("demo.orders/1"));
+}
+
+void TestCluster::focus_leaves_by_tab() {
+  Fixture f;
+  f.frame(1'000);
+  f.canvas().setFocus();
+  f.canvas().focusObject(f.canvas().objectCount() - 1);
+  QTest::keyClick(&f.canvas(), Qt::Key_Tab);
+  QVERIFY(!f.canvas().hasFocus());
+}
+
+void TestCluster::every_object_has_a_sentence() {
+  FakeSession::Options options;
+  options.nodes = 3;
+  options.external = true;
+  Fixture f(options);
+  for (int i = 0; i < 10; ++i) {
+    f.frame(300);
+  }
+  QAccessibleInterface* canvas = QAccessible::queryAccessibleInterface(&f.canvas());
+  QVERIFY(canvas != nullptr);
+  QCOMPARE(canvas->role(), QAccessible::List);
+  QCOMPARE(canvas->childCount(), f.canvas().objectCount());
+  QVERIFY(canvas->childCount() > 15);
+  QStringList names;
+  for (int i = 0; i < canvas->childCount(); ++i) {
+    QAccessibleInterface* child = canvas->child(i);
+    QVERIFY(child != nullptr && child->isValid());
+    QVERIFY2(child->text(QAccessible::Name).size() > 8, qPrintable(QString::number(i)));
+    QVERIFY(!child->rect().isEmpty());
+    QVERIFY(child->state().focusable);
+    QCOMPARE(child->parent(), canvas);
+    names << child->text(QAccessible::Name);
+  }
+  QVERIFY(!names.filter(QStringLiteral("demo.orders 2 on node 3, leader")).isEmpty());
+  QVERIFY(!names.filter(QStringLiteral("consumer group demo.billing, Stable")).isEmpty());
+  QVERIFY(!names.filter(QStringLiteral("app-17, producer at 127.0.0.1")).isEmpty());
+  // Everything that can take the focus has a name, on the whole page.
+  for (QWidget* widget : f.page.findChildren<QWidget*>()) {
+    if (widget->focusPolicy() == Qt::NoFocus || !widget->isVisible()) {
+      continue;
+    }
+    QAccessibleInterface* face = QAccessible::queryAccessibleInterface(widget);
+    QVERIFY(face != nullptr);
+    QVERIFY2(!face->text(QAccessible::Name).isEmpty(), widget->metaObject()->className());
+  }
+}
+
+void TestCluster::accessible_action_selects() {
+  Fixture f;
+  QSignalSpy selected(&f.page, &Page::selectionRequested);
+  QAccessibleInterface* canvas = QAccessible::queryAccessibleInterface(&f.canvas());
+  const int row = f.find(Selection::ofPartition(QStringLiteral("demo.orders"), 1));
+  QAccessibleActionInterface* actions = canvas->child(row)->actionInterface();
+  QVERIFY(actions != nullptr);
+  actions->doAction(QAccessibleActionInterface::setFocusAction());
+  QCOMPARE(selected.size(), 1);
+  QSignalSpy opened(&f.page, &Page::openRequested);
+  actions->doAction(QAccessibleActionInterface::pressAction());
+  QCOMPARE(opened.size(), 1);
+}
+
+void TestCluster::a_stopped_node_is_offline() {
+  FakeSession::Options options;
+  options.nodes = 3;
+  Fixture f(options);
+  f.frame(1'000);
+  f.session.stopNode(3);
+  f.frame(0);
+  QVERIFY(f.canvas().model().nodes()[2].offline());
+  QCOMPARE(f.canvas().model().nodes()[2].topics[0].replicas[0].state, ReplicaState::offline);
+  QCOMPARE(f.page.attention(), Glyph::cross);
+  const int index = f.find(Selection::ofNode(3));
+  QVERIFY(f.canvas().objectSentence(index).contains(QStringLiteral("stopped")));
+}
+
+void TestCluster::many_partitions_become_a_matrix() {
+  Fixture f;
+  f.session.createTopic({"wide", 500, 1, {}}, [](const QString&) {});
+  QCoreApplication::processEvents();
+  f.frame(100);
+  f.page.setSelection(Selection::ofTopic(QStringLiteral("wide")));
+  f.frame(100);
+  QVERIFY(f.canvas().layoutOf().matrix);
+  QCOMPARE(f.canvas().layoutOf().nodes[0].topics[0].cells->count, 500);
+  const int cell = f.find(Selection::ofPartition(QStringLiteral("wide"), 321));
+  QVERIFY(cell >= 0);
+  const QPointF middle = f.canvas().object(cell).rect.center();
+  QCOMPARE(f.canvas().objectAt(middle), cell);
+  QVERIFY(f.canvas().objectSentence(cell).contains(QStringLiteral("wide 321 on node 1")));
+}
+
+void TestCluster::table_form_shows_the_same() {
+  Fixture f;
+  f.frame(1'000);
+  QVERIFY(f.page.toggleTable());
+  auto* table = f.page.findChild<QTableView*>();
+  QVERIFY(table != nullptr && table->isVisible());
+  const QAbstractItemModel* m = table->model();
+  bool found = false;
+  for (int r = 0; r < m->rowCount(); ++r) {
+    found = found || m->index(r, 0).data().toString() == QLatin1String("demo.orders/1");
+    QVERIFY(!m->index(r, 0).data().toString().isEmpty());
+  }
+  QVERIFY(found);
+  QVERIFY(f.page.toggleTable());
+  QVERIFY(f.canvas().isVisible());
+}
+
+void TestCluster::the_empty_cluster_says_so() {
+  FakeSession::Options options;
+  options.demo = false;
+  Fixture f(options);
+  QVERIFY(!f.canvas().isVisible());
+  f.session.createTopic({"first", 3, 1, {}}, [](const QString&) {});
+  QCoreApplication::processEvents();
+  f.frame(100);
+  QVERIFY(f.canvas().isVisible());
+  QCOMPARE(f.canvas().model().focusTopic(), QStringLiteral("first"));
+}
+
+void TestCluster::foreign_clients_take_the_placeholder() {
+  FakeSession::Options options;
+  options.external = true;
+  Fixture f(options);
+  for (int i = 0; i < 10; ++i) {
+    f.frame(300);
+  }
+  const auto& producers = f.canvas().model().producers();
+  QCOMPARE(producers.size(), 2U);
+  QVERIFY(producers[0].built_in);
+  QCOMPARE(producers[1].title, QStringLiteral("app-17"));
+  QCOMPARE(producers[1].host, QStringLiteral("127.0.0.1"));
+  QVERIFY(!producers[1].placeholder);
+}
+
+QTEST_MAIN(TestCluster)
+#include "tst_cluster.moc"

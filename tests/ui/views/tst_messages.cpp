@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <QAccessible>
+#include <QApplication>
+#include <QElapsedTimer>
+#include <QJsonDocument>
+#include <QJsonObject>
+#include <QLineEdit>
+#include <QPlainTextEdit>
+#include <QScrollBar>
+#include <QSignalSpy>
+#include <QTableView>
+#include <QTreeWidget>
+#include <QtTest>
+
+#include "tests/ui/support/fake_session.h"
+#include "ui/panels/record_panel.h"
+#include "ui/theme/theme.h"
+#include "ui/views/hex_view.h"
+#include "ui/views/messages_page.h"
+#include "ui/views/partition_choice.h"
+#include "ui/views/record_detail.h"
+#include "ui/views/record_model.h"
+#include "ui/views/record_text.h"
+
+using namespace hw::ui;
+using hw::Bytes;
+
+namespace {
+
+struct Fixture {
+  explicit Fixture(int ticks = 400) {
+    for (int i = 0; i < ticks; ++i) {
+      session.tick(100);
+    }
+    page.resize(944, 700);
+    page.attach(&session);
+    page.show();
+    QCoreApplication::processEvents();
+    QObject::connect(&page, &Page::selectionRequested, &page, [this](const Selection& s) { page.setSelection(s); });
+    frame(0);
+  }
+  void frame(int ms) {
+    if (ms > 0) {
+      session.tick(ms);
+    }
+    page.deliverFrame();
+    for (int i = 0; i < 5; ++i) {
+      QCoreApplication::processEvents();
+    }
+  }
+  FakeSession session;
+  MessagesPage page;
+};
+
+}  // namespace
+
+class TestMessages : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void initTestCase() { Theme::current().install(*qApp); }
+  void values_are_judged_data();
+  void values_are_judged();
+  void json_keeps_every_digit();
+  void record_json_is_json();
+  void a_large_value_costs_its_head();
+  void newest_records_come_first();
+  void tail_appends_in_order();
+  void from_offset_and_earlier();
+  void selection_is_shown();
+  void detail_follows_the_row();
+  void rows_do_not_move_while_reading();
+  void partition_choice_data();
+  void partition_choice();
+  void headers_are_parsed_data();
+  void headers_are_parsed();
+  void topic_names_data();
+  void topic_names();
+  void produce_panel_sends_what_was_typed();
+  void produce_panel_null_is_not_empty();
+  void produce_panel_repeats_and_stops();
+  void everything_has_a_name();
+};
+
+void TestMessages::values_are_judged_data() {
+  QTest::addColumn<QByteArray>("bytes");
+  QTest::addColumn<bool>("null");
+  QTest::addColumn<int>("kind");
+  QTest::newRow("null") << QByteArray() << true << int(ValueKind::null);
+  QTest::newRow("empty") << QByteArray() << false << int(ValueKind::empty);
+  QTest::newRow("json") << QByteArray("{\"a\":1}") << false << int(ValueKind::json);
+  QTest::newRow("json array") << QByteArray(" [1,2]") << false << int(ValueKind::json);
+  QTest::newRow("broken json") << QByteArray("{\"a\":") << false << int(ValueKind::text);
+  QTest::newRow("text") << QByteArray("h\xc3\xa9llo\n") << false << int(ValueKind::text);
+  QTest::newRow("the word null") << QByteArray("null") << false << int(ValueKind::text);
+  QTest::newRow("binary") << QByteArray("\x00\x01\x02", 3) << false << int(ValueKind::binary);
+  QTest::newRow("broken utf-8") << QByteArray("\xff\xfe") << false << int(ValueKind::binary);
+}
+
+void TestMessages::values_are_judged() {
+  QFETCH(QByteArray, bytes);
+  QFETCH(bool, null);
+  QFETCH(int, kind);
+  std::optional<Bytes> value;
+  if (!null) {
+    value = Bytes::copy_of(std::string_view(bytes.constData(), static_cast<std::size_t>(bytes.size())));
+  }
+  QCOMPARE(int(value_kind(value)), kind);
+  const QString line = value_line(value);
+  QVERIFY(!line.contains(QLatin1Char('\n')));
+  QCOMPARE(line.isEmpty(), null || bytes.isEmpty());
+}
+
+void TestMessages::json_keeps_every_digit() {
+  bool cut = false;
+  const QString block = value_block(Bytes::copy_of("{\"id\":9007199254740993,\"o\":{},\"t\":\"a{b\"}"), 4'096, cut);
+  QVERIFY(block.contains(QStringLiteral("9007199254740993")));
+  QVERIFY(block.contains(QStringLiteral("\"o\": {}")));
+  QVERIFY(block.contains(QStringLiteral("a{b")));
+  QCOMPARE(block.count(QLatin1Char('\n')), 4);
+  QVERIFY(!cut);
+}
+
+void TestMessages::record_json_is_json() {
+  RecordRow row;
+  row.offset = 1'042;
+  row.partition = 2;
+  row.timestamp_ms = 1'764'417'810'000;
+  row.key = Bytes::copy_of("a\"b\n");
+  row.headers.emplace_back("trace", Bytes::copy_of("x"));
+  row.headers.emplace_back("gone", std::nullopt);
+  const QJsonDocument doc = QJsonDocument::fromJson(record_json(QStringLiteral("orders"), row).toUtf8());
+  QVERIFY(doc.isObject());
+  QCOMPARE(doc[QStringLiteral("key")].toString(), QStringLiteral("a\"b\n"));
+  QVERIFY(doc[QStringLiteral("value")].isNull());
+  QCOMPARE(doc[QStringLiteral("offset")].toInt(), 1'042);
+  QCOMPARE(kcat_line(QStringLiteral("localhost:9092"), QStringLiteral("orders"), row),
+           QStringLiteral("kcat -b localhost:9092 -C -t orders -p 2 -o 1042 -c 1 -f '%k: %s\\n'"));
+}
+
+void TestMessages::a_large_value_costs_its_head() {
+  std::string big = "{\"data\":\"";
+  big.append(24U << 20, 'x');
+  RecordRow row;
+  row.value = Bytes::copy_of(big);
+  RecordDetail detail;
+  detail.resize(900, 260);
+  QElapsedTimer clock;
+  clock.start();
+  detail.show(QStringLiteral("t"), QStringLiteral("localhost:9092"), 3, row);
+  detail.grab();
+  const qint64 ms = clock.elapsed();
+  qInfo("a value of 24 MiB shown in %lld ms", static_cast<long long>(ms));
+  QVERIFY2(ms <= 250, qPrintable(QString::number(ms)));  // 50 on a quiet machine
+  QVERIFY(detail.hex()->rowCount() > 1'500'000);
+}
+
+void TestMessages::newest_records_come_first() {
+  Fixture f;
+  RecordModel* m = f.page.records();
+  QVERIFY(m->rowCount() > 50);
+  std::map<int, std::int64_t> last;
+  std::int64_t time = 0;
+  for (int i = 0; i < m->rowCount(); ++i) {
+    const RecordRow& row = m->row(i);
+    QVERIFY(!last.contains(row.partition) || last[row.partition] < row.offset);
+    QVERIFY(row.timestamp_ms >= time);
+    last[row.partition] = row.offset;
+    time = row.timestamp_ms;
+  }
+  for (int p = 0; p < 3; ++p) {
+    QCOMPARE(last[p], f.session.records("demo.orders", p) - 1);
+  }
+}
+
+void TestMessages::tail_appends_in_order() {
+  Fixture f;
+  const int before = f.page.records()->rowCount();
+  QVERIFY(f.page.tail());
+  f.frame(2'000);
+  QTRY_VERIFY(f.page.records()->rowCount() >= before + 8);
+  QCOMPARE(f.page.records()->rowCount(), before + 8);  // each once
+  f.page.setTail(false);
+  f.frame(2'000);
+  f.frame(0);
+  QCOMPARE(f.page.records()->rowCount(), before + 8);
+}
+
+void TestMessages::from_offset_and_earlier() {
+  Fixture f(6'000);
+  f.page.setSelection(Selection::ofRecord(QStringLiteral("demo.orders"), 1, 300));
+  QTRY_VERIFY(f.page.records()->rowCount() > 0);
+  QTRY_COMPARE(f.page.records()->row(0).offset, 300);
+  QCOMPARE(f.page.records()->row(0).partition, 1);
+  QVERIFY(f.page.feed()->canGoEarlier());
+  f.page.feed()->earlier();
+  QTRY_VERIFY(f.page.records()->row(0).offset < 300);
+  QVERIFY(f.page.records()->find(1, 300) > 0);
+  for (int i = 1; i < f.page.records()->rowCount(); ++i) {
+    QCOMPARE(f.page.records()->row(i).offset, f.page.records()->row(i - 1).offset + 1);
+  }
+}
+
+void TestMessages::selection_is_shown() {
+  Fixture f;
+  const RecordRow row = f.page.records()->row(10);
+  f.page.setSelection(Selection::ofRecord(QStringLiteral("demo.orders"), row.partition, row.offset));
+  QCOMPARE(f.page.table()->currentIndex().row(), 10);
+  QSignalSpy selected(&f.page, &Page::selectionRequested);
+  f.page.table()->selectRow(12);
+  QCOMPARE(selected.size(), 1);
+}
+
+void TestMessages::detail_follows_the_row() {
+  Fixture f;
+  f.page.table()->selectRow(3);
+  const RecordRow& row = f.page.records()->row(3);
+  QVERIFY(f.page.detail()->row().has_value());
+  QCOMPARE(f.page.detail()->row()->offset, row.offset);
+  QTreeWidget* tree = f.page.detail()->tree();
+  QCOMPARE(tree->topLevelItemCount(), 2);
+  // A click on the bytes of the key selects the key in the tree.
+  Q_EMIT f.page.detail()->hex()->partClicked(0);
+  if (row.key) {
+    QCOMPARE(tree->currentItem()->text(0), QStringLiteral("key"));
+    QCOMPARE(f.page.detail()->hex()->selected(), 0);
+  }
+}
+
+void TestMessages::rows_do_not_move_while_reading() {
+  Fixture f(6'000);
+  QScrollBar* bar = f.page.table()->verticalScrollBar();
+  bar->setValue(bar->maximum() / 2);
+  QCoreApplication::processEvents();
+  const QModelIndex under = f.page.table()->indexAt(QPoint(50, 80));
+  const RecordRow before = f.page.records()->row(under.row());
+  const int count = f.page.records()->rowCount();
+  f.frame(3'000);
+  QTRY_VERIFY(f.page.records()->rowCount() > count);
+  const RecordRow after = f.page.records()->row(f.page.table()->indexAt(QPoint(50, 80)).row());
+  QCOMPARE(after.offset, before.offset);
+  QCOMPARE(after.partition, before.partition);
+}
+
+void TestMessages::partition_choice_data() {
+  QTest::addColumn<QString>("key");
+  QTest::addColumn<int>("partitions");
+  QTest::addColumn<int>("expected");
+  // Values of the Java client's murmur2 for these keys.
+  QTest::newRow("21") << QStringLiteral("21") << 1'000'000'000 << ((-973932308) & 0x7fffffff) % 1'000'000'000;
+  QTest::newRow("foobar") << QStringLiteral("foobar") << 1'000'000'000 << ((-790332482) & 0x7fffffff) % 1'000'000'000;
+  QTest::newRow("abc") << QStringLiteral("abc") << 7 << (479470107 & 0x7fffffff) % 7;
+}
+
+void TestMessages::partition_choice() {
+  QFETCH(QString, key);
+  QFETCH(int, partitions);
+  QFETCH(int, expected);
+  const auto choice = PartitionChoice::of(Bytes::copy_of(key.toStdString()), partitions, std::nullopt);
+  QCOMPARE(choice.partition, std::make_optional<std::int32_t>(expected));
+  QVERIFY(choice.formula.contains(QStringLiteral("0x7fffffff")));
+  QVERIFY(!PartitionChoice::of(std::nullopt, 3, std::nullopt).partition.has_value());
+  QVERIFY(PartitionChoice::of(Bytes(), 3, std::nullopt).partition.has_value());  // an empty key is a key
+  QCOMPARE(PartitionChoice::of(std::nullopt, 3, 2).partition, std::make_optional<std::int32_t>(2));
+}
+
+void TestMessages::headers_are_parsed_data() {
+  QTest::addColumn<QString>("text");
+  QTest::addColumn<int>("count");
+  QTest::addColumn<bool>("error");
+  QTest::newRow("none") << QString() << 0 << false;
+  QTest::newRow("one") << QStringLiteral("a=1") << 1 << false;
+  QTest::newRow("three") << QStringLiteral("a=1; b=; c") << 3 << false;
+  QTest::newRow("last semicolon") << QStringLiteral("a=1;") << 1 << false;
+  QTest::newRow("value with =") << QStringLiteral("a=b=c") << 1 << false;
+  QTest::newRow("no name") << QStringLiteral("=x") << 0 << true;
+}
+
+void TestMessages::headers_are_parsed() {
+  QFETCH(QString, text);
+  QFETCH(int, count);
+  QFETCH(bool, error);
+  const HeadersText parsed = HeadersText::parse(text);
+  QCOMPARE(!parsed.error.isEmpty(), error);
+  QCOMPARE(static_cast<int>(parsed.headers.size()), count);
+  if (count == 3) {
+    QCOMPARE(parsed.headers[0].second->text(), std::string_view("1"));
+    QVERIFY(parsed.headers[1].second.has_value() && parsed.headers[1].second->empty());
+    QVERIFY(!parsed.headers[2].second.has_value());
+  }
+}
+
+void TestMessages::topic_names_data() {
+  QTest::addColumn<QString>("name");
+  QTest::addColumn<bool>("fine");
+  QTest::newRow("plain") << QStringLiteral("orders") << true;
+  QTest::newRow("all kinds") << QStringLiteral("a.B_c-9") << true;
+  QTest::newRow("empty") << QString() << false;
+  QTest::newRow("dot") << QStringLiteral(".") << false;
+  QTest::newRow("two dots") << QStringLiteral("..") << false;
+  QTest::newRow("space") << QStringLiteral("a b") << false;
+  QTest::newRow("umlaut") << QString(QChar(0xe4)) << false;
+  QTest::newRow("249") << QString(249, QLatin1Char('x')) << true;
+  QTest::newRow("250") << QString(250, QLatin1Char('x')) << false;
+}
+
+void TestMessages::topic_names() {
+  QFETCH(QString, name);
+  QFETCH(bool, fine);
+  QCOMPARE(topic_name_error(name).isEmpty(), fine);
+}
+
+void TestMessages::produce_panel_sends_what_was_typed() {
+  FakeSession session;
+  session.setDemoTraffic(false);
+  RecordPanel panel;
+  panel.resize(900, 240);
+  panel.attach(&session);
+  panel.show();
+  panel.openFor(Selection::ofPartition(QStringLiteral("demo.orders"), 1));
+  QVERIFY(panel.valid());
+  QVERIFY(panel.whyText().contains(QStringLiteral("partition 1")));
+  auto* value = panel.findChild<QPlainTextEdit*>();
+  value->setPlainText(QStringLiteral("hello ${n}"));
+  QSignalSpy selected(&panel, &ProducePanel::selectionRequested);
+  QTest::keyClick(value, Qt::Key_Return, Qt::ControlModifier);
+  QTRY_COMPARE(panel.sent(), 1);
+  QCOMPARE(session.records("demo.orders", 1), 1);
+  QVERIFY(panel.resultText().contains(QStringLiteral("demo.orders/1@0")));
+  QCOMPARE(selected.size(), 1);
+  std::vector<RecordRow> rows;
+  ReadQuery query;
+  query.topic = "demo.orders";
+  query.partition = 1;
+  session.read(query, [&](const ReadAnswer& answer) { rows = answer.rows; });
+  QTRY_COMPARE(rows.size(), 1U);
+  QCOMPARE(rows[0].value->text(), std::string_view("hello 0"));
+  QVERIFY(!rows[0].key.has_value());
+  session.failNext(QStringLiteral("NOT_ENOUGH_REPLICAS"));
+  panel.send();
+  QTRY_VERIFY(panel.resultText().contains(QStringLiteral("NOT_ENOUGH_REPLICAS")));
+}
+
+void TestMessages::produce_panel_null_is_not_empty() {
+  FakeSession session;
+  RecordPanel panel;
+  panel.attach(&session);
+  panel.show();
+  panel.openFor(Selection::ofTopic(QStringLiteral("demo.orders")));
+  QVERIFY(panel.whyText().contains(QStringLiteral("No key")));
+  QLineEdit* key = nullptr;
+  for (auto* edit : panel.findChildren<QLineEdit*>()) {
+    key = edit->accessibleName() == QLatin1String("Key") ? edit : key;
+  }
+  QVERIFY(key != nullptr);
+  QTest::keyClicks(key, QStringLiteral("abc"));
+  QVERIFY(panel.whyText().contains(QStringLiteral("murmur2(\"abc\")")));
+  QTest::keyClick(key, Qt::Key_A, Qt::ControlModifier);
+  QTest::keyClick(key, Qt::Key_Delete);
+  QVERIFY(panel.whyText().contains(QStringLiteral("An empty key is a key")));
+}
+
+void TestMessages::produce_panel_repeats_and_stops() {
+  FakeSession session;
+  session.setDemoTraffic(false);
+  RecordPanel panel;
+  panel.attach(&session);
+  panel.show();
+  panel.openFor(Selection::ofPartition(QStringLiteral("demo.orders"), 0));
+  panel.setRepeating(true);
+  QVERIFY(panel.repeating());
+  QTRY_VERIFY(panel.sent() >= 2);
+  panel.setRepeating(false);
+  QVERIFY(!panel.repeating());
+  session.failNext(QStringLiteral("no"));
+  panel.setRepeating(true);
+  QTRY_VERIFY(!panel.repeating());  // an error stops it
+}
+
+void TestMessages::everything_has_a_name() {
+  Fixture f;
+  RecordPanel panel;
+  panel.attach(&f.session);
+  panel.show();
+  QCoreApplication::processEvents();
+  for (QWidget* root : {static_cast<QWidget*>(&f.page), static_cast<QWidget*>(&panel)}) {
+    for (QWidget* widget : root->findChildren<QWidget*>()) {
+      if (widget->focusPolicy() == Qt::NoFocus || !widget->isVisible() || widget->inherits("QLabel") ||
+          (widget->inherits("QLineEdit") && !widget->parentWidget()->accessibleName().isEmpty())) {
+        continue;
+      }
+      QAccessibleInterface* face = QAccessible::queryAccessibleInterface(widget);
+      QVERIFY2(face != nullptr && !face->text(QAccessible::Name).isEmpty(), widget->metaObject()->className());
+    }
+  }
+}
+
+QTEST_MAIN(TestMessages)
+#include "tst_messages.moc"

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a frame costs with 10,000 partitions: taking the view, sampling counters and painting, per page.
+// Prints p50 and p95; fails only far beyond the budget (8 ms), since the machine may be busy.
+#include <QApplication>
+#include <QElapsedTimer>
+#include <QtTest>
+#include <algorithm>
+
+#include "tests/ui/support/fake_session.h"
+#include "ui/theme/theme.h"
+#include "ui/views/cluster_page.h"
+#include "ui/views/messages_page.h"
+#include "ui/views/partitions_page.h"
+
+using namespace hw::ui;
+
+namespace {
+
+constexpr double kLimitMs = 40;
+
+struct Cost {
+  double p50 = 0;
+  double p95 = 0;
+};
+
+Cost cost_of(std::vector<double> ms) {
+  std::sort(ms.begin(), ms.end());
+  return {ms[ms.size() / 2], ms[ms.size() * 95 / 100]};
+}
+
+template <typename Before>
+Cost measure(Page& page, FakeSession& session, Before before) {
+  std::vector<double> ms;
+  for (int i = 0; i < 80; ++i) {
+    session.tick(33);  // the fake's own work is not the window's
+    before(i);
+    QElapsedTimer clock;
+    clock.start();
+    page.deliverFrame();
+    page.repaint();
+    QCoreApplication::processEvents();
+    if (i >= 10) {
+      ms.push_back(static_cast<double>(clock.nsecsElapsed()) / 1e6);
+    }
+  }
+  return cost_of(std::move(ms));
+}
+
+}  // namespace
+
+class TestScale : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void initTestCase() { Theme::current().install(*qApp); }
+  void frame_work_data();
+  void frame_work();
+};
+
+void TestScale::frame_work_data() {
+  QTest::addColumn<QString>("page");
+  QTest::addColumn<QString>("topic");
+  QTest::newRow("cluster, 1,000 topics") << QStringLiteral("cluster") << QStringLiteral("demo.orders");
+  QTest::newRow("cluster, one topic of 10,000") << QStringLiteral("cluster") << QStringLiteral("huge");
+  QTest::newRow("partitions, one topic of 10,000") << QStringLiteral("partitions") << QStringLiteral("huge");
+  QTest::newRow("partitions under load") << QStringLiteral("partitions") << QStringLiteral("demo.orders");
+  QTest::newRow("messages under load") << QStringLiteral("messages") << QStringLiteral("demo.orders");
+}
+
+void TestScale::frame_work() {
+  QFETCH(QString, page);
+  QFETCH(QString, topic);
+  FakeSession::Options options;
+  const bool huge = topic == QLatin1String("huge");
+  options.more_topics = huge ? 0 : 1'000;
+  FakeSession session(options);
+  if (huge) {
+    session.createTopic({"huge", 10'000, 1, {}}, [](const QString&) {});
+    QCoreApplication::processEvents();
+  }
+  session.setLoad(20'000);
+  session.tick(100);
+  std::unique_ptr<Page> shown;
+  std::int64_t now = 10'000;
+  if (page == QLatin1String("cluster")) {
+    auto made = std::make_unique<ClusterPage>();
+    made->canvas()->setClock([&now] { return now; });
+    shown = std::move(made);
+  } else if (page == QLatin1String("partitions")) {
+    auto made = std::make_unique<PartitionsPage>();
+    made->lanes()->setClock([&now] { return now; });
+    shown = std::move(made);
+  } else {
+    shown = std::make_unique<MessagesPage>();
+  }
+  shown->resize(944, 640);
+  shown->attach(&session);
+  shown->show();
+  QCoreApplication::processEvents();
+  shown->deliverFrame();
+  shown->setSelection(Selection::ofTopic(topic));
+  const Cost cost = measure(*shown, session, [&](int) { now += 33; });
+  qInfo("frame with 10,000 partitions, %s: p50 %.2f ms, p95 %.2f ms", QTest::currentDataTag(), cost.p50, cost.p95);
+  QVERIFY2(cost.p95 <= kLimitMs, qPrintable(QString::number(cost.p95)));
+}
+
+QTEST_MAIN(TestScale)
+#include "tst_scale.moc"
