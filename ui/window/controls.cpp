@@ -341,9 +341,11 @@ void Chip::setContent(Glyph glyph, const QString& words, Tone tone) {
 }
 
 void Chip::setIconName(const QString& name) {
-  icon_name_ = name;
-  updateGeometry();
-  update();
+  if (name != icon_name_) {
+    icon_name_ = name;
+    updateGeometry();
+    update();
+  }
 }
 
 void Chip::setStrong(bool strong) {

@@ -336,6 +336,9 @@ void MainWindow::showPage(const QString& id) {
     return;
   }
   const bool same = stack_->currentWidget() == wanted;
+  // Hiding the old page moves the focus to whatever comes next, so it is settled here.
+  const QWidget* focus = QApplication::focusWidget();
+  const bool typing = textHasFocus() && !currentPage()->isAncestorOf(focus);
   stack_->setCurrentWidget(wanted);
   rail_->setCurrent(id);
   wanted->setSelection(selection_);
@@ -344,8 +347,9 @@ void MainWindow::showPage(const QString& id) {
   }
   if (!same) {
     setWindowTitle(tr("%1 – %2 – Highwater").arg(wanted->title(), session_->clusterName()));
-    if (QWidget* focus = wanted->focusWidget(); focus == nullptr && isVisible() && !textHasFocus()) {
-      wanted->setFocus(Qt::OtherFocusReason);
+    if (isVisible() && !typing) {
+      QWidget* inside = wanted->focusWidget();
+      (inside != nullptr && qobject_cast<QLineEdit*>(inside) == nullptr ? inside : wanted)->setFocus(Qt::OtherFocusReason);
     }
     if (coach_ != nullptr && coach_->parentWidget() != wanted) {
       coach_->deleteLater();

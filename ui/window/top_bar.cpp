@@ -141,7 +141,6 @@ void TopBar::setStorage(const StorageInfo& storage) {
     storage_->setToolTip(storage.directory);
     storage_->setAccessibleName(tr("Data lives in %1").arg(storage.directory));
   }
-  storage_->updateGeometry();
 }
 
 void TopBar::update(const observe::ClusterView& view) {
