@@ -13,6 +13,7 @@ The daemon is HIGHWATER_BIN/highwaterd. This version runs one combined node: mor
 with an error that says so. prop.KEY lines and node.ID.KEY lines become configurations.
 """
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -31,9 +32,15 @@ def properties(path):
 
 
 def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """A free port below those that the system gives to outgoing connections: it must be free again at every start."""
+    while True:
+        port = random.randrange(20_000, 30_000)
+        with socket.socket() as s:
+            try:
+                s.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue
 
 
 def pid_of(folder, node):
