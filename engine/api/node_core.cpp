@@ -29,7 +29,6 @@ namespace {
 constexpr const char* kMetadataTopic = "__cluster_metadata";
 constexpr Uuid kMetadataTopicId{0, 1};  // Kafka's reserved id of that topic
 constexpr std::size_t kHandlerSlots = 128;
-constexpr Duration kProducerExpiryCheck = seconds(600);  // producer.id.expiration.check.interval.ms
 
 std::string metadata_directory(const std::string& directory) { return directory + "/" + kMetadataTopic + "-0"; }
 std::string quorum_state_path(const std::string& directory) { return metadata_directory(directory) + "/quorum-state"; }
@@ -204,7 +203,7 @@ struct NodeCore::Impl final : Node {
     HW_CHECK(logs->load_all([this](const log::LogIdentity& identity) { return wanted(identity); }, now.wall));
     starting = false;
     published(metadata::ControlPlane::Published{image(), delta_of_everything(*image())});
-    next_producer_expiry = now.instant + kProducerExpiryCheck;
+    next_flush = in_memory ? kNever : now.instant + flush_interval();
     pump();
     if (control->ready()) {
       announce_ready();
@@ -541,8 +540,8 @@ struct NodeCore::Impl final : Node {
       control->persisted(now_.instant, now_.wall, control_out);
     }
     if (control_work.flush) {
-      if (starting || in_memory) {
-        const Offset end = metadata_log->log_end_offset();
+      const Offset end = metadata_log->log_end_offset();
+      if (starting || in_memory || metadata_log->recovery_point() >= end) {
         HW_CHECK(metadata_log->flush(now_.wall));
         metadata_flushed(end);
       } else {
@@ -747,10 +746,12 @@ struct NodeCore::Impl final : Node {
     if (logs->next_deadline() <= now.instant) {
       logs->tick(now.instant, now.wall);
     }
-    if (next_producer_expiry <= now.instant) {
-      next_producer_expiry = now.instant + kProducerExpiryCheck;
+    if (next_flush <= now.instant) {
+      next_flush = now.instant + flush_interval();
       for (log::PartitionLog* log : logs->logs()) {
-        log->expire_producers(now.wall);
+        if (log->recovery_point() < log->log_end_offset()) {
+          log->queue_flush(now.wall);
+        }
       }
     }
     pump();
@@ -761,7 +762,12 @@ struct NodeCore::Impl final : Node {
       return kNever;
     }
     return std::min({control->next_deadline(), the_broker->next_deadline(), coordinator->next_deadline(),
-                     logs->next_deadline(), next_producer_expiry});
+                     logs->next_deadline(), next_flush});
+  }
+
+  // Not per append (Kafka's default), but often enough that little has to be looked through after a kill.
+  [[nodiscard]] Duration flush_interval() const {
+    return milliseconds(configs->number("log.flush.offset.checkpoint.interval.ms"));
   }
 
   void connected(ConnectionId id, const std::string& peer) {
@@ -841,7 +847,7 @@ struct NodeCore::Impl final : Node {
   broker::BrokerOutputs broker_out;
   broker::BrokerOutputs broker_work;
   Offset read_to;
-  Instant next_producer_expiry = kNever;
+  Instant next_flush = kNever;
   bool starting = true;
   bool ready_told = false;
   bool stopped = false;

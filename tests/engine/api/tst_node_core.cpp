@@ -240,11 +240,14 @@ class TstNodeCore : public QObject {
     node.send(reader, wrong, 12);
     QVERIFY(node.answered(reader));
     node.receive<wire::FetchResponse>(reader, 12);
-    node.send(reader, request, 12);
-    QVERIFY(!node.answered(reader) || true);
+    auto later = TestNode::fetch_request("t", {{0, 0}});
+    later.max_wait_ms = 500;
+    node.send(reader, later, 12);
+    QVERIFY(!node.answered(reader));
     node.core->disconnected(reader, node.now, node.out);
     node.produce(writer, "t", 0, node.batch({{"k", "v"}}));
     node.advance(seconds(1));
+    QVERIFY(!node.answered(reader));
     QVERIFY(node.stop());
   }
 
@@ -549,7 +552,8 @@ class TstNodeCore : public QObject {
             if (prng.chance({1, 4})) {
               node.kill();
               disk.kill();
-              QVERIFY(node.start());
+              const Result<void> started = node.start();
+              QVERIFY2(started.has_value(), started ? "" : started.error().detail.c_str());
               c = node.connect();
             }
             break;
