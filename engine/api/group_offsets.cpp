@@ -14,8 +14,9 @@ namespace {
 
 using wire::ErrorCode;
 
-constexpr std::int16_t kTopicIdsFrom = 10;   // OffsetCommit and OffsetFetch, KIP-848
-constexpr std::int16_t kManyGroupsFrom = 8;  // OffsetFetch, KIP-709
+constexpr std::int16_t kTopicIdsFrom = 10;      // OffsetCommit and OffsetFetch, KIP-848
+constexpr std::int16_t kTopLevelErrorFrom = 2;  // OffsetFetch
+constexpr std::int16_t kManyGroupsFrom = 8;     // OffsetFetch, KIP-709
 
 bool has_partition(const metadata::TopicImage& topic, PartitionIndex partition) {
   return partition.value() >= 0 &&
@@ -127,6 +128,11 @@ void handle_offset_fetch(Node& node, const RequestContext& context,
     request.groups.assign(1, std::move(group));
     request.topics.emplace();
   }
+  // Version 1 has no place for an error but the partitions.
+  std::vector<wire::OffsetFetchRequest::OffsetFetchRequestTopics> asked_partitions;
+  if (version < kTopLevelErrorFrom && request.groups.front().topics) {
+    asked_partitions = *request.groups.front().topics;
+  }
   // Topics whose id nobody knows are answered here, after those that the coordinator answers.
   std::vector<std::vector<wire::OffsetFetchResponse::OffsetFetchResponseTopics>> unknown(
       request.groups.size());
@@ -165,7 +171,8 @@ void handle_offset_fetch(Node& node, const RequestContext& context,
   node.groups().fetch_offsets(
       request, group_context(context), group_now(context.now),
       [&node, token = context.token, version, by_id, unknown = std::move(unknown),
-       all_topics = std::move(all_topics)](wire::OffsetFetchResponse response) {
+       all_topics = std::move(all_topics),
+       asked_partitions = std::move(asked_partitions)](wire::OffsetFetchResponse response) {
         if (by_id) {
           for (std::size_t i = 0; i < response.groups.size() && i < unknown.size(); ++i) {
             auto& group = response.groups[i];
@@ -192,6 +199,18 @@ void handle_offset_fetch(Node& node, const RequestContext& context,
         if (version < kManyGroupsFrom && !response.groups.empty()) {
           auto& group = response.groups.front();
           response.error_code = group.error_code;
+          if (version < kTopLevelErrorFrom && group.error_code != ErrorCode::none) {
+            for (const auto& topic : asked_partitions) {
+              auto& answer = group.topics.emplace_back();
+              answer.name = topic.name;
+              for (const PartitionIndex partition : topic.partition_indexes) {
+                auto& entry = answer.partitions.emplace_back();
+                entry.partition_index = partition;
+                entry.committed_offset = kNoOffset;
+                entry.error_code = group.error_code;
+              }
+            }
+          }
           for (auto& topic : group.topics) {
             wire::OffsetFetchResponse::OffsetFetchResponseTopic answer;
             answer.name = std::move(topic.name);
