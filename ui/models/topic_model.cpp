@@ -2,6 +2,7 @@
 #include "ui/models/topic_model.h"
 
 #include <algorithm>
+#include <set>
 
 #include "ui/painting/text.h"
 #include "ui/theme/glyphs.h"
@@ -9,7 +10,33 @@
 
 namespace hw::ui {
 
-void TopicModel::sample(Row& row, const observe::ClusterView& view, double seconds) const {
+namespace {
+
+constexpr double kSlowest = 0.05;  // records per second that are still shown
+
+QString rate_text(double per_second) {
+  return per_second < kSlowest ? QStringLiteral("0/s") : format_rate(per_second);
+}
+
+}  // namespace
+
+void TopicModel::countGroups(const observe::ClusterView& view) {
+  if (groups_seen_ == view.groups) {
+    return;
+  }
+  groups_seen_ = view.groups;
+  group_counts_.clear();
+  for (const auto& [id, group] : *view.groups) {
+    std::set<std::string_view> topics;
+    for (const auto& c : group->committed) {
+      if (topics.insert(c.topic).second) {
+        ++group_counts_[c.topic];
+      }
+    }
+  }
+}
+
+void TopicModel::sample(Row& row, double seconds) const {
   std::int64_t record_count = 0;
   std::int64_t size_bytes = 0;
   std::int64_t in = 0;
@@ -33,15 +60,13 @@ void TopicModel::sample(Row& row, const observe::ClusterView& view, double secon
     row.rate = static_cast<double>(std::max<std::int64_t>(0, in - row.records_in)) / seconds;
   }
   row.records_in = in;
-  row.group_count = 0;
-  for (const auto& [id, group] : *view.groups) {
-    const bool reads = std::any_of(group->committed.begin(), group->committed.end(),
-                                   [&](const auto& c) { return c.topic == row.topic->name; });
-    row.group_count += reads ? 1 : 0;
-  }
+  const auto it = group_counts_.find(row.topic->name);
+  row.group_count = it == group_counts_.end() ? 0 : it->second;
 }
 
 void TopicModel::update(const observe::ClusterView& view, double seconds) {
+  countGroups(view);
+  moving_ = false;
   std::vector<std::shared_ptr<const observe::TopicView>> wanted;
   total_ = 0;
   for (const auto& [key, topic] : *view.topics) {
@@ -64,7 +89,8 @@ void TopicModel::update(const observe::ClusterView& view, double seconds) {
       const auto old = std::find_if(rows_.begin(), rows_.end(), [&](const Row& r) { return r.topic->id == topic->id; });
       Row row = old == rows_.end() ? Row{} : *old;
       row.topic = std::move(topic);
-      sample(row, view, old == rows_.end() ? 0 : seconds);
+      sample(row, old == rows_.end() ? 0 : seconds);
+      moving_ = moving_ || row.rate >= kSlowest;
       rows.push_back(std::move(row));
     }
     rows_ = std::move(rows);
@@ -73,18 +99,26 @@ void TopicModel::update(const observe::ClusterView& view, double seconds) {
     return;
   }
   for (std::size_t i = 0; i < rows_.size(); ++i) {
-    QStringList before;
-    for (int c = 0; c < column_count; ++c) {
-      before << data(index(static_cast<int>(i), c), Qt::DisplayRole).toString();
-    }
-    rows_[i].topic = wanted[i];
-    sample(rows_[i], view, seconds);
-    for (int c = 0; c < column_count; ++c) {
-      const QModelIndex cell = index(static_cast<int>(i), c);
-      if (data(cell, Qt::DisplayRole).toString() != before[c]) {
+    const Row before = rows_[i];
+    Row& row = rows_[i];
+    row.topic = wanted[i];
+    sample(row, seconds);
+    moving_ = moving_ || row.rate >= kSlowest;
+    const auto changed = [&](Column column, bool differs) {
+      if (differs) {
+        const QModelIndex cell = index(static_cast<int>(i), column);
         Q_EMIT dataChanged(cell, cell, {Qt::DisplayRole});
       }
-    }
+    };
+    const bool other = row.topic != before.topic;
+    changed(partitions, other);
+    changed(replicas, other && row.replicas != before.replicas);
+    changed(policy, other);
+    changed(in_sync, row.in_sync != before.in_sync || row.replicas != before.replicas);
+    changed(records, row.records != before.records);
+    changed(bytes, row.bytes != before.bytes && format_bytes(row.bytes) != format_bytes(before.bytes));
+    changed(rate_in, row.rate != before.rate && rate_text(row.rate) != rate_text(before.rate));
+    changed(groups, row.group_count != before.group_count);
   }
 }
 
@@ -154,7 +188,7 @@ QVariant TopicModel::data(const QModelIndex& index, int role) const {
     case bytes:
       return format_bytes(row.bytes);
     case rate_in:
-      return row.rate < 0.05 ? QStringLiteral("0/s") : format_rate(row.rate);
+      return rate_text(row.rate);
     case policy: {
       const auto it = row.topic->configs.find("cleanup.policy");
       return it == row.topic->configs.end() ? QStringLiteral("delete") : QString::fromStdString(it->second);

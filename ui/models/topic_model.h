@@ -3,6 +3,9 @@
 #pragma once
 
 #include <QAbstractTableModel>
+#include <map>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "engine/observe/cluster_view.h"
@@ -25,6 +28,8 @@ class TopicModel : public QAbstractTableModel {
   [[nodiscard]] QString topicAt(int row) const;
   [[nodiscard]] int rowOf(const QString& topic) const;
   [[nodiscard]] int total() const { return total_; }
+  // Some topic had a rate above zero in the last update.
+  [[nodiscard]] bool moving() const { return moving_; }
 
   [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
   [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
@@ -42,13 +47,17 @@ class TopicModel : public QAbstractTableModel {
     std::size_t replicas = 0;
     int group_count = 0;
   };
-  void sample(Row& row, const observe::ClusterView& view, double seconds) const;
+  void sample(Row& row, double seconds) const;
+  void countGroups(const observe::ClusterView& view);
 
   std::vector<Row> rows_;
   QString filter_;
   bool internal_ = false;
   bool stale_ = true;
   int total_ = 0;
+  bool moving_ = false;
+  std::shared_ptr<const void> groups_seen_;
+  std::map<std::string, int, std::less<>> group_counts_;  // by topic
 };
 
 }  // namespace hw::ui

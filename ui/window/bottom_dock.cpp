@@ -16,6 +16,7 @@
 #include "ui/painting/text.h"
 #include "ui/theme/theme.h"
 #include "ui/window/controls.h"
+#include "ui/window/hover_row.h"
 #include "ui/window/inspector.h"
 #include "ui/window/page.h"
 
@@ -41,7 +42,7 @@ class EventDelegate : public QStyledItemDelegate {
     const bool focused = option.state.testFlag(QStyle::State_Active);
     if (selected) {
       p.fillRect(option.rect, focused ? c.selected : c.selected_idle);
-    } else if (option.state.testFlag(QStyle::State_MouseOver)) {
+    } else if (HoverRow::isHovered(option.widget, index)) {
       p.fillRect(option.rect, c.hover);
     }
     const QRectF r(option.rect);
@@ -106,7 +107,7 @@ BottomDock::BottomDock(ProducePanel* produce, QWidget* parent)
   table_->setSelectionBehavior(QAbstractItemView::SelectRows);
   table_->setSelectionMode(QAbstractItemView::SingleSelection);
   table_->setShowGrid(false);
-  table_->setMouseTracking(true);
+  new HoverRow(table_);
   table_->verticalHeader()->hide();
   table_->horizontalHeader()->hide();
   table_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);

@@ -76,49 +76,55 @@ QSize CoachMark::cardSize() const {
 }
 
 void CoachMark::place(const QPoint& top_left, const QRect& anchor) {
-  const QSize size = cardSize();
-  QRect all(top_left, size);
-  anchor_ = anchor;
-  QPoint target;
+  const QRect card(top_left, cardSize());
+  line_.clear();
   if (!anchor.isEmpty()) {
-    target = QPoint(anchor.right() + 1, anchor.center().y());
-    all |= QRect(target - QPoint(8, 8), QSize(16, 16));
+    // From the object to the right, then straight to the card's nearer side, 27 below its corner.
+    const QPointF from(anchor.right() + 1, anchor.center().y());
+    const bool card_is_right = card.left() > from.x() + 40;
+    const double x = card_is_right ? std::min<double>(from.x() + 20, card.left() - 20)
+                                   : std::max<double>(from.x() + 20, card.right() + 20);
+    const double y = std::clamp<double>(from.y(), card.top() + 27, card.bottom() - 27);
+    line_ = QPolygonF({from, {x, from.y()}, {x, y}, {card_is_right ? card.left() + 0.0 : card.right() + 1.0, y}});
   }
-  setGeometry(all.adjusted(-4, -4, 4, 4));
-  card_->setGeometry(QRect(top_left - pos(), size));
-  anchor_ = anchor.isEmpty() ? QRect() : QRect(target - pos(), QSize(1, 1));
+  QRect all = card;
+  for (const QPointF& point : line_) {
+    all |= QRect(point.toPoint() - QPoint(8, 8), QSize(16, 16));
+  }
+  all.adjust(-4, -4, 4, 4);
+  if (geometry() != all) {
+    setGeometry(all);
+  }
+  line_.translate(-all.topLeft());
+  card_->setGeometry(card.translated(-all.topLeft()));
   // Only the card and the line take the mouse; what lies between stays usable.
   QRegion mask(card_->geometry());
-  if (!anchor_.isEmpty()) {
-    const QPoint a = anchor_.topLeft();
-    const int x = std::max(a.x() + 20, std::min(card_->geometry().left() - 24, a.x() + 20));
-    mask += QRect(a - QPoint(7, 7), QSize(14, 14));
-    mask += QRect(QPoint(std::min(a.x(), x), a.y() - 2), QPoint(std::max(a.x(), x), a.y() + 2));
-    const int y = std::clamp(a.y(), card_->geometry().top() + 27, card_->geometry().bottom() - 27);
-    mask += QRect(QPoint(x - 2, std::min(a.y(), y) - 2), QPoint(x + 2, std::max(a.y(), y) + 2));
-    mask += QRect(QPoint(x, y - 2), QPoint(card_->geometry().left(), y + 2));
+  for (qsizetype i = 0; i < line_.size(); ++i) {
+    if (i == 0) {
+      mask += QRect(line_[0].toPoint() - QPoint(7, 7), QSize(14, 14));
+    } else {
+      mask += QRectF(line_[i - 1], line_[i]).normalized().adjusted(-2, -2, 2, 2).toAlignedRect();
+    }
   }
-  setMask(mask);
-  update();
+  if (mask != this->mask()) {
+    setMask(mask);
+    update();
+  }
 }
 
 void CoachMark::paintEvent(QPaintEvent*) {
-  if (anchor_.isEmpty()) {
+  if (line_.isEmpty()) {
     return;
   }
   const Colors& c = Theme::current().colors();
   QPainter p(this);
   p.setRenderHint(QPainter::Antialiasing);
-  const QPointF a(anchor_.topLeft());
-  const QRect card = card_->geometry();
-  const double x = std::max(a.x() + 20, std::min<double>(card.left() - 24, a.x() + 20));
-  const double y = std::clamp<double>(a.y(), card.top() + 27, card.bottom() - 27);
   p.setPen(QPen(c.ring, 1.5));
   p.setBrush(Qt::NoBrush);
-  p.drawPolyline(QPolygonF({a, {x, a.y()}, {x, y}, {static_cast<double>(card.left()), y}}));
+  p.drawPolyline(line_);
   p.setPen(QPen(c.canvas, 2.0));
   p.setBrush(c.ring);
-  p.drawEllipse(a, 5.0, 5.0);
+  p.drawEllipse(line_.front(), 5.0, 5.0);
 }
 
 }  // namespace hw::ui

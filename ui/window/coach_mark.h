@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QPointer>
+#include <QPolygonF>
 #include <QWidget>
 
 namespace hw::ui {
@@ -36,7 +37,7 @@ class CoachMark : public QWidget {
  private:
   class Card;
   Card* card_;
-  QRect anchor_;
+  QPolygonF line_;  // from the object to the card; empty: none
 };
 
 }  // namespace hw::ui

@@ -79,7 +79,7 @@ MainWindow::MainWindow(Session* session, const Options& options, QWidget* parent
   qApp->installEventFilter(this);
   showPage(pages_.front()->id());
   applyWidth();
-  currentPage()->setFocus(Qt::OtherFocusReason);
+  focusPage();
   last_in_ = recordsIn();
   last_out_ = recordsOut();
   since_rates_.start();
@@ -164,7 +164,7 @@ void MainWindow::build() {
     connect(produce_, &ProducePanel::selectionRequested, this, &MainWindow::select);
     connect(produce_, &ProducePanel::closeRequested, this, [this] {
       dock_->showTab(BottomDock::Tab::events);
-      currentPage()->setFocus();
+      focusPage();
     });
   }
   connect(rail_, &Rail::pageRequested, this, &MainWindow::showPage);
@@ -348,8 +348,7 @@ void MainWindow::showPage(const QString& id) {
   if (!same) {
     setWindowTitle(tr("%1 – %2 – Highwater").arg(wanted->title(), session_->clusterName()));
     if (isVisible() && !typing) {
-      QWidget* inside = wanted->focusWidget();
-      (inside != nullptr && qobject_cast<QLineEdit*>(inside) == nullptr ? inside : wanted)->setFocus(Qt::OtherFocusReason);
+      focusPage();
     }
     if (coach_ != nullptr && coach_->parentWidget() != wanted) {
       coach_->deleteLater();
@@ -357,6 +356,22 @@ void MainWindow::showPage(const QString& id) {
     }
     remember();
   }
+}
+
+void MainWindow::focusPage() {
+  Page* page = currentPage();
+  QWidget* target = page;
+  if (page->focusProxy() == nullptr) {
+    // A canvas walks its objects with the arrow keys, so it is the better place to start.
+    const auto children = page->findChildren<QWidget*>();
+    for (QWidget* child : children) {
+      if (child->property("ownFocus").toBool() && child->isVisibleTo(page) && child->focusPolicy() != Qt::NoFocus) {
+        target = child;
+        break;
+      }
+    }
+  }
+  target->setFocus(Qt::OtherFocusReason);
 }
 
 void MainWindow::select(const Selection& selection) {

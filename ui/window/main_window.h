@@ -95,6 +95,7 @@ class MainWindow : public QMainWindow {
   void deleteTopic(const QVariantMap& args);
   void keepCluster();
   void openProduce();
+  void focusPage();
   void updateHint();
   void endHints();
   [[nodiscard]] bool textHasFocus() const;

@@ -6,6 +6,7 @@ list(APPEND HW_UI_SOURCES
   ui/window/controls.cpp ui/window/controls.h
   ui/window/frame_meter.cpp ui/window/frame_meter.h
   ui/window/inspector.cpp ui/window/inspector.h
+  ui/window/hover_row.h
   ui/window/language.cpp ui/window/language.h
   ui/window/main_window.cpp ui/window/main_window.h ui/window/main_window_commands.cpp
   ui/window/omnibox.cpp ui/window/omnibox.h

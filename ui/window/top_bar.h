@@ -51,6 +51,9 @@ class TopBar : public QWidget {
   Chip* storage_;
   Button* theme_;
   Button* fullscreen_;
+  std::shared_ptr<const void> topics_seen_;
+  std::size_t behind_ = 0;      // partitions with replicas outside the in-sync set
+  std::size_t leaderless_ = 0;
 };
 
 }  // namespace hw::ui

@@ -13,6 +13,7 @@
 #include "ui/painting/text.h"
 #include "ui/theme/theme.h"
 #include "ui/window/controls.h"
+#include "ui/window/hover_row.h"
 
 namespace hw::ui {
 
@@ -30,7 +31,7 @@ class TopicDelegate : public QStyledItemDelegate {
     const bool selected = option.state.testFlag(QStyle::State_Selected);
     if (selected) {
       p.fillRect(option.rect, option.widget != nullptr && option.widget->hasFocus() ? c.selected : c.selected_idle);
-    } else if (option.state.testFlag(QStyle::State_MouseOver)) {
+    } else if (HoverRow::isHovered(option.widget, index)) {
       p.fillRect(option.rect, c.hover);
     }
     p.fillRect(option.rect.left(), option.rect.bottom(), option.rect.width(), 1, c.hair);
@@ -106,7 +107,7 @@ TopicsPage::TopicsPage(QWidget* parent)
   table_->setSelectionBehavior(QAbstractItemView::SelectRows);
   table_->setSelectionMode(QAbstractItemView::SingleSelection);
   table_->setShowGrid(false);
-  table_->setMouseTracking(true);
+  new HoverRow(table_);
   table_->setTabKeyNavigation(false);
   table_->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOn);
   table_->verticalHeader()->hide();
@@ -220,11 +221,7 @@ void TopicsPage::refresh() {
     showContent();
   }
   // Rates need a second look once nothing moves any more.
-  bool moving = false;
-  for (int i = 0; i < model_->rowCount() && !moving; ++i) {
-    moving = model_->index(i, TopicModel::rate_in).data().toString() != QLatin1String("0/s");
-  }
-  if (moving) {
+  if (model_->moving()) {
     settle_->start();
   }
 }
