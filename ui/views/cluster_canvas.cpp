@@ -719,7 +719,7 @@ QString ClusterCanvas::toolTipAt(QPointF point) const {
 
 void ClusterCanvas::selectionChanged() {
   const QString topic = selection().topic;
-  if (!topic.isEmpty() && topic != model_.focusTopic()) {
+  if (!topic.isEmpty() && topic != model_.focusTopic() && !walking()) {
     model_.setFocusTopic(topic);
     relayout();
     Q_EMIT summaryChanged();

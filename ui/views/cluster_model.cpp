@@ -31,9 +31,9 @@ QString host_of(const std::string& peer) {
   return QString::fromUtf8(host.data(), static_cast<qsizetype>(host.size()));
 }
 
-// The window's own producer and consumers name themselves so.
+// The window's own clients name themselves so.
 bool built_in(const observe::ConnectionView& connection) {
-  return connection.software_name == "highwater" || connection.client_id.starts_with("demo-");
+  return connection.client_id.starts_with("demo-") || connection.client_id.starts_with("highwater");
 }
 
 QString produce_edge(const QString& producer, std::int32_t node) {
@@ -468,8 +468,8 @@ std::optional<std::pair<std::size_t, std::size_t>> ClusterModel::memberOf(const 
   }
   // Somebody reads without a group.
   const auto connection = view_->connections->find(fetch.connection);
-  if (connection == view_->connections->end() || plain_.size() >= 32) {
-    return std::nullopt;
+  if (connection == view_->connections->end() || plain_.size() >= 32 || built_in(*connection->second)) {
+    return std::nullopt;  // the window's own reading is not part of the picture
   }
   const QString client = text(connection->second->client_id);
   auto known = std::find_if(plain_.begin(), plain_.end(), [&](const Group& g) { return g.id == client; });

@@ -105,6 +105,7 @@ ClusterPage::ClusterPage(QWidget* parent)
   forms_->addWidget(table_view_);
   column->addWidget(forms_, 1);
   setContent(content);
+  setFocusProxy(canvas_);
 
   header()->addAction(QStringLiteral("produce"), tr("Produce"), QStringLiteral("produce.open"), QStringLiteral("P"));
   detail_ = new SegmentedControl({tr("Low"), tr("Mid"), tr("Full")}, this);

@@ -89,6 +89,7 @@ MessagesPage::MessagesPage(QWidget* parent)
   split_->setStretchFactor(1, 2);
   split_->setSizes({theme.px(360), theme.px(240)});
   setContent(split_);
+  setFocusProxy(table_);
   pill_ = new Button(Button::Kind::primary, {}, {}, table_);
   pill_->hide();
   connect(pill_, &QAbstractButton::clicked, this, [this] {

@@ -47,6 +47,8 @@ class ObjectCanvas : public QWidget {
   // The object with the keyboard focus, -1 while the canvas has none.
   [[nodiscard]] int focusedObject() const;
   void focusObject(int index);
+  // The keyboard is walking through this canvas; selections that it makes must not rearrange what it walks through.
+  [[nodiscard]] bool walking() const { return walking_ && hasFocus(); }
   void openObject(int index);
   // How often paintEvent ran; tests count.
   [[nodiscard]] int paints() const { return paints_; }

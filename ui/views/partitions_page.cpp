@@ -28,7 +28,7 @@ namespace {
 
 constexpr int kSelectionRows = 200;
 constexpr int kDrawerRows = 3;
-constexpr int kRoomForDrawer = 460;
+constexpr int kRoomForDrawer = 540;
 
 std::vector<LegendBar::Entry> legend_entries() {
   const auto cell = [](auto paint) {
@@ -191,6 +191,7 @@ PartitionsPage::PartitionsPage(QWidget* parent)
   forms_->addWidget(table_view_);
   column->addWidget(forms_, 1);
   setContent(content);
+  setFocusProxy(lanes_);
 
   connect(topics_, &QComboBox::activated, this, [this] {
     Q_EMIT selectionRequested(Selection::ofTopic(topics_->currentText()));

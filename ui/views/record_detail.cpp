@@ -158,6 +158,7 @@ QTreeWidgetItem* RecordDetail::add(QTreeWidgetItem* parent, const QString& name,
   item->setFont(1, Theme::current().font(FontRole::data));
   item->setForeground(0, Theme::current().colors().text2);
   item->setSizeHint(0, QSize(10, Theme::current().px(22)));
+  item->setToolTip(1, value);
   item->setData(1, Qt::AccessibleTextRole, QStringLiteral("%1 %2").arg(name, value));
   if (parent == nullptr) {
     item->setForeground(0, Theme::current().colors().text);
@@ -258,8 +259,12 @@ void RecordDetail::show(const QString& topic, const QString& bootstrap, std::int
     ++part;
   }
   tree_->expandAll();
+  // Where there is little room, the batch is one line and the record is seen whole.
+  constexpr int roomy = 330;
+  batch->setExpanded(tree_->viewport()->height() >= Theme::current().px(roomy));
   hex_->setParts(std::move(parts));
   tree_->setCurrentItem(row.value ? value_item : key_item);
+  tree_->scrollToTop();
   bytes_note_->setText(row.value ? value_kind_name(kind) : tr("no value"));
   if (form_->current() == 1) {
     showText();

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a frame costs with 10,000 partitions: taking the view, sampling counters and painting, per page.
-// Prints p50 and p95; fails only far beyond the budget (8 ms), since the machine may be busy.
+// Measured in processor time of the UI thread, so that other work on the machine does not count. Prints p50 and p95;
+// the budget is 8 ms, and the test fails at twice that: the processor is shared, and caches are cold in a test.
 #include <QApplication>
-#include <QElapsedTimer>
 #include <QtTest>
 #include <algorithm>
+#include <ctime>
+#include <memory>
 
 #include "tests/ui/support/fake_session.h"
 #include "ui/theme/theme.h"
@@ -16,7 +18,13 @@ using namespace hw::ui;
 
 namespace {
 
-constexpr double kLimitMs = 40;
+constexpr double kLimitMs = 16;
+
+double thread_ms() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
+}
 
 struct Cost {
   double p50 = 0;
@@ -34,13 +42,11 @@ Cost measure(Page& page, FakeSession& session, Before before) {
   for (int i = 0; i < 80; ++i) {
     session.tick(33);  // the fake's own work is not the window's
     before(i);
-    QElapsedTimer clock;
-    clock.start();
+    const double start = thread_ms();
     page.deliverFrame();
-    page.repaint();
-    QCoreApplication::processEvents();
+    QCoreApplication::processEvents();  // paints what the frame marked
     if (i >= 10) {
-      ms.push_back(static_cast<double>(clock.nsecsElapsed()) / 1e6);
+      ms.push_back(thread_ms() - start);
     }
   }
   return cost_of(std::move(ms));
