@@ -79,8 +79,6 @@ Result<void> IndexFile::ensure_file(bool make) {
   return {};
 }
 
-void IndexFile::forget_file() { file_.reset(); }
-
 std::size_t IndexFile::count() { return stored_ + pending_.size() / entry_size_; }
 
 Result<void> IndexFile::entry(std::size_t index, std::byte* into) {
@@ -93,6 +91,16 @@ Result<void> IndexFile::entry(std::size_t index, std::byte* into) {
     return fail(Errc::io, "cannot read " + path_);
   }
   return {};
+}
+
+Result<std::vector<std::byte>> IndexFile::contents() {
+  HW_CHECK(load());
+  std::vector<std::byte> all(stored_ * entry_size_);
+  if (!all.empty() && file_->read_at(0, all) != static_cast<std::ptrdiff_t>(all.size())) {
+    return fail(Errc::io, "cannot read " + path_);
+  }
+  all.insert(all.end(), pending_.begin(), pending_.end());
+  return all;
 }
 
 Result<void> IndexFile::append(const std::byte* entry) {

@@ -41,18 +41,14 @@ class IndexFile {
   [[nodiscard]] bool has_pending() const { return !pending_.empty(); }
   // For fsync jobs; null where there is no file.
   [[nodiscard]] std::shared_ptr<env::File> file() const { return file_; }
-  void forget_file();  // lets go of the descriptor; reopened on demand
   [[nodiscard]] const std::string& path() const { return path_; }
-  void set_path(std::string path) { path_ = std::move(path); }
 
-  // Whether every entry compares less to the next one.
+  // Whether every entry compares less to the next one; reads the whole file.
   template <class Less>
   Result<bool> all_ascend(Less less) {
-    HW_CHECK(load());
-    std::byte buffer[2][16];
-    for (std::size_t i = 0; i < count(); ++i) {
-      HW_CHECK(entry(i, buffer[i % 2]));
-      if (i > 0 && !less(buffer[(i + 1) % 2], buffer[i % 2])) {
+    HW_TRY(const std::vector<std::byte> all, contents());
+    for (std::size_t at = entry_size_; at + entry_size_ <= all.size(); at += entry_size_) {
+      if (!less(all.data() + at - entry_size_, all.data() + at)) {
         return false;
       }
     }
@@ -85,6 +81,7 @@ class IndexFile {
 
  private:
   Result<void> ensure_file(bool make);
+  Result<std::vector<std::byte>> contents();
   Result<void> trim_zeros();
   env::Disk& disk_;
   std::string path_;

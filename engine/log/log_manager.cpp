@@ -197,11 +197,6 @@ Result<std::unique_ptr<LogManager>> LogManager::open(env::Disk& disk, LogManager
   if (!disk.is_directory(directory)) {
     return fail(Errc::not_found, directory + " is not a directory");
   }
-  Result<std::unique_ptr<env::Lock>> lock = disk.lock(state.path(kLockFile));
-  if (!lock) {
-    return Unexpected(std::move(lock.error()));
-  }
-  state.lock = std::move(*lock);
   HW_TRY(state.meta, read_meta(disk, directory));
   if (!state.options.cluster_id.empty() && state.meta.cluster_id != state.options.cluster_id) {
     return fail(Errc::invalid, directory + " belongs to cluster " + state.meta.cluster_id + ", not to " +
@@ -211,6 +206,12 @@ Result<std::unique_ptr<LogManager>> LogManager::open(env::Disk& disk, LogManager
     return fail(Errc::invalid, directory + " belongs to node " + std::to_string(state.meta.node_id.value()) +
                                    ", not to node " + std::to_string(state.options.node_id.value()));
   }
+  // Only now is anything touched.
+  Result<std::unique_ptr<env::Lock>> lock = disk.lock(state.path(kLockFile));
+  if (!lock) {
+    return Unexpected(std::move(lock.error()));
+  }
+  state.lock = std::move(*lock);
   HW_TRY(state.recovery_points, state.read_checkpoint(kRecoveryPointCheckpoint));
   HW_TRY(state.high_watermarks, state.read_checkpoint(kHighWatermarkCheckpoint));
   HW_TRY(state.log_starts, state.read_checkpoint(kLogStartCheckpoint));

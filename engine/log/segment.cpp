@@ -438,11 +438,4 @@ Result<void> Segment::remove_files() {
   return {};
 }
 
-void Segment::set_directory(const std::string& directory) {
-  directory_ = directory;
-  offset_index_.file().set_path(directory + "/" + segment_stem(base_) + ".index");
-  time_index_.file().set_path(directory + "/" + segment_stem(base_) + ".timeindex");
-  transaction_index_.set_path(directory + "/" + segment_stem(base_) + ".txnindex");
-}
-
 }  // namespace hw::log

@@ -90,7 +90,6 @@ class Segment {
   // The files that are there, for fsync and removal.
   [[nodiscard]] std::vector<std::shared_ptr<env::File>> open_files() const;
   Result<void> remove_files();
-  void set_directory(const std::string& directory);
 
  private:
   Segment(env::Disk& disk, const std::string& directory, Offset base);

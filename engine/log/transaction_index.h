@@ -36,7 +36,6 @@ class TransactionIndex {
   Result<void> reset() { return truncate_to(Offset(0)); }
   [[nodiscard]] std::shared_ptr<env::File> file() const { return file_; }
   [[nodiscard]] const std::string& path() const { return path_; }
-  void set_path(std::string path) { path_ = std::move(path); }
   void mark_new() { loaded_ = true; }  // the segment was just made: there is nothing to read
 
  private:

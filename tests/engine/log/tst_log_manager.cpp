@@ -121,10 +121,13 @@ void TestLogManager::refuses_foreign_folders() {
   QCOMPARE(LogManager::open(*place.disk, options, nullptr, Prng(1)).error().code, Errc::invalid);
   const std::string newer = "version=2\ncluster.id=mine\nnode.id=1\n";
   QVERIFY(place.disk->write_whole(place.root + "/meta.properties", as_bytes(newer)));
+  QVERIFY(place.disk->remove(place.root + "/.lock"));
+  const std::vector<std::string> names = names_in(place);
   const auto refused = LogManager::open(*place.disk, options_for(place), nullptr, Prng(1));
   QCOMPARE(refused.error().code, Errc::unsupported);
   QVERIFY(refused.error().detail.find("newer") != std::string::npos);
   QCOMPARE(text_of(*place.disk, place.root + "/meta.properties"), newer);
+  QCOMPARE(names_in(place), names);  // nothing was made, not even a lock
   // As Kafka itself writes it.
   const std::string kafka = "#\n#Sun Nov 29 16:00:00 UTC 2026\nnode.id=1\ndirectory.id=" + kTopicId.text() +
                             "\nversion=1\ncluster.id=mine\n";
