@@ -514,7 +514,7 @@ class TstNodeCore : public QObject {
       Prng prng(seed);
       env::MemoryDisk memory(kDiskBytes);
       env::FaultDisk disk(memory, Prng(seed));
-      TestNode node(disk, {{"log.segment.bytes", "16384"}}, seed);
+      TestNode node(disk, {{"log.segment.bytes", "1048576"}}, seed);
       QVERIFY(node.start());
       const Uuid id = node.create_topic("t", 3);
       std::array<std::vector<Seen>, 3> twin;
@@ -530,7 +530,7 @@ class TstNodeCore : public QObject {
             std::vector<std::pair<std::string, std::string>> records;
             for (std::uint64_t n = 1 + prng.below(5); n > 0; --n) {
               records.emplace_back("k" + std::to_string(prng.below(10)),
-                                   std::string(static_cast<std::size_t>(prng.below(600)), static_cast<char>('a' + prng.below(26))));
+                                   std::string(static_cast<std::size_t>(prng.below(30000)), static_cast<char>('a' + prng.below(26))));
             }
             wire::BatchOptions options;
             options.compression = static_cast<wire::Compression>(prng.below(5));
@@ -559,7 +559,7 @@ class TstNodeCore : public QObject {
             break;
           default: {
             const auto offset = static_cast<std::int64_t>(prng.below(model.size() + 1));
-            const auto limit = static_cast<std::int32_t>(1 + prng.below(5000));
+            const auto limit = static_cast<std::int32_t>(1 + prng.below(200000));
             const auto answer = node.call<wire::FetchResponse>(
                 c, TestNode::fetch_request("", {{partition, offset, limit}}, id), 17);
             const auto& data = answer.responses.at(0).partitions.at(0);
