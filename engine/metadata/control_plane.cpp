@@ -95,6 +95,9 @@ struct ControlPlane::Impl {
 
   void publish(Outputs& out) {
     ImageBuilder::Published published = builder.publish();
+    if (published.image == image && published.delta.empty()) {
+      return;  // inside a transaction
+    }
     image = published.image;
     append_events(published.delta, *image, out.events);
     out.published.push_back({image, std::move(published.delta)});

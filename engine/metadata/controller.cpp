@@ -70,17 +70,59 @@ void Controller::committed(Offset high_watermark) {
 
 // --- writing
 
-void Controller::Impl::write(std::vector<Record> records, std::function<void(bool)> run) {
+namespace {
+
+// About the bytes of a record in the log; never much too low.
+std::size_t size_of(const Record& record) {
+  constexpr std::size_t kOther = 256;
+  constexpr std::size_t kPerReplica = 48;
+  if (const auto* config = std::get_if<wire::ConfigRecord>(&record)) {
+    return 32 + config->resource_name.size() + config->name.size() + (config->value ? config->value->size() : 0);
+  }
+  if (const auto* partition = std::get_if<wire::PartitionRecord>(&record)) {
+    return 64 + kPerReplica * partition->replicas.size();
+  }
+  if (const auto* change = std::get_if<wire::PartitionChangeRecord>(&record)) {
+    return 64 + (change->isr ? kPerReplica * change->isr->size() : 0);
+  }
+  return kOther;
+}
+
+std::vector<std::vector<Record>> in_batches(std::vector<Record> records) {
+  std::vector<std::vector<Record>> batches(1);
+  std::size_t size = 0;
+  for (Record& record : records) {
+    const std::size_t more = size_of(record);
+    if (size + more > kBatchBytes && !batches.back().empty()) {
+      batches.emplace_back();
+      size = 0;
+    }
+    size += more;
+    batches.back().push_back(std::move(record));
+  }
+  return batches;
+}
+
+}  // namespace
+
+void Controller::Impl::write(std::vector<Record> records, std::function<void(bool)> run, Atomic atomic) {
   if (!active) {
     run(false);
     return;
   }
-  for (const Record& record : records) {
-    replay(record, next_offset);
-    next_offset += 1;
-  }
   if (!records.empty()) {
-    outbox.push_back(std::move(records));
+    std::vector<std::vector<Record>> batches = in_batches(std::move(records));
+    if (batches.size() > 1 && atomic == Atomic::yes) {
+      batches.front().insert(batches.front().begin(), Record(wire::BeginTransactionRecord{}));
+      batches.back().emplace_back(wire::EndTransactionRecord{});
+    }
+    for (std::vector<Record>& batch : batches) {
+      for (const Record& record : batch) {
+        replay(record, next_offset);
+        next_offset += 1;
+      }
+      outbox.push_back(std::move(batch));
+    }
   }
   if (waiting.empty() && next_offset <= committed_to) {
     run(true);
@@ -229,7 +271,8 @@ void Controller::register_broker(const Registration& registration, Done<ErrorCod
     record.broker_epoch = (impl_->next_offset + static_cast<OffsetDelta>(records.size())).value();
     records.emplace_back(std::move(record));
   }
-  impl_->finish<ErrorCode>(std::move(records), ErrorCode::none, ErrorCode::not_controller, std::move(done));
+  impl_->finish<ErrorCode>(std::move(records), ErrorCode::none, ErrorCode::not_controller, std::move(done),
+                           Impl::Atomic::no);
 }
 
 void Controller::unfence_broker(BrokerId broker, Done<ErrorCode> done) {
@@ -248,7 +291,7 @@ void Controller::unfence_broker(BrokerId broker, Done<ErrorCode> done) {
       records.push_back(std::move(record));
     }
   }
-  impl_->finish<ErrorCode>(std::move(records), result, ErrorCode::not_controller, std::move(done));
+  impl_->finish<ErrorCode>(std::move(records), result, ErrorCode::not_controller, std::move(done), Impl::Atomic::no);
 }
 
 void Controller::fence_broker(BrokerId broker, Done<ErrorCode> done) {
@@ -265,7 +308,7 @@ void Controller::fence_broker(BrokerId broker, Done<ErrorCode> done) {
     change.fenced = 1;
     records.emplace_back(std::move(change));
   }
-  impl_->finish<ErrorCode>(std::move(records), result, ErrorCode::not_controller, std::move(done));
+  impl_->finish<ErrorCode>(std::move(records), result, ErrorCode::not_controller, std::move(done), Impl::Atomic::no);
 }
 
 // --- producer ids

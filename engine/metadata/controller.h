@@ -80,7 +80,7 @@ class Controller {
   [[nodiscard]] bool active() const noexcept;
 
   // --- log side
-  // Records written since the last call, one inner vector for what must be one batch; append them in this order.
+  // Records written since the last call, one inner vector for each batch; append them in this order.
   [[nodiscard]] std::vector<std::vector<Record>> take_records();
   [[nodiscard]] bool has_records() const noexcept;
   // Records of the quorum's own (bootstrap, registration of this controller). REQUIRES: active(); they replay.

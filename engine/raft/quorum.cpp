@@ -19,7 +19,15 @@ Quorum::Quorum(Config config, ElectionState state, LogPosition log, Prng prng, I
   HW_ASSERT(config_.voters.size() == 1 && config_.voters.front().key == config_.self.key, "a sole voter");
   // The log may know a newer epoch than a quorum-state that was lost.
   election_.epoch = std::max(election_.epoch, log.last_epoch);
-  state_ = Unattached{now};  // nobody else can call an election, so there is nothing to wait for
+  state_ = Unattached{election_deadline(now)};
+}
+
+Instant Quorum::election_deadline(Instant now) {
+  if (config_.voters.size() == 1) {
+    return now;  // nobody else can call an election, so there is nothing to wait for
+  }
+  const auto spread = static_cast<std::uint64_t>(std::max<std::int64_t>(1, config_.election_timeout.ns));
+  return now + config_.election_timeout + nanoseconds(static_cast<std::int64_t>(prng_.below(spread)));
 }
 
 bool Quorum::is_leader() const noexcept { return std::holds_alternative<Leader>(state_); }

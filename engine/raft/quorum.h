@@ -140,6 +140,7 @@ class Quorum {
     Offset epoch_start;
     Offset flushed;
   };
+  Instant election_deadline(Instant now);  // uniform in [timeout, 2 · timeout), so that voters do not tie
   void become_candidate(Outputs& out);
   void become_leader(WallTime wall, Outputs& out);
   void advance_high_watermark(Outputs& out);

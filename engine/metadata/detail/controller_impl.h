@@ -43,14 +43,19 @@ struct Controller::Impl {
   };
   std::deque<Waiting> waiting;
 
-  // Appends one atomic batch (empty: nothing) and runs `run` when everything written so far is committed.
-  void write(std::vector<Record> records, std::function<void(bool)> run);
+  // Appends records (none: nothing) and runs `run` when everything written so far is committed. More than fit into one
+  // batch become several: with Atomic::yes inside a metadata transaction, so that all of them become visible together.
+  enum class Atomic : bool { no, yes };
+  void write(std::vector<Record> records, std::function<void(bool)> run, Atomic atomic = Atomic::yes);
   template <class Response>
-  void finish(std::vector<Record> records, Response response, Response failure, Done<Response> done) {
-    write(std::move(records), [response = std::move(response), failure = std::move(failure),
-                               done = std::move(done)](bool committed) mutable {
-      done(committed ? std::move(response) : std::move(failure));
-    });
+  void finish(std::vector<Record> records, Response response, Response failure, Done<Response> done,
+              Atomic atomic = Atomic::yes) {
+    write(
+        std::move(records),
+        [response = std::move(response), failure = std::move(failure), done = std::move(done)](bool committed) mutable {
+          done(committed ? std::move(response) : std::move(failure));
+        },
+        atomic);
   }
   void replay(const Record& record, Offset offset);
   void index_name(const std::string& name, bool exists);
@@ -83,5 +88,7 @@ struct Controller::Impl {
 
 // Partitions that one request may create.
 inline constexpr std::int64_t kPartitionsPerRequestMax = 10'000;
+// About how large a batch of records gets; the log takes far larger ones.
+inline constexpr std::size_t kBatchBytes = 1U << 20U;
 
 }  // namespace hw::metadata

@@ -118,6 +118,7 @@ class TestController : public QObject {
   void names_that_differ_in_dot_and_underscore_collide();
   void validate_only_changes_nothing_but_answers_an_id();
   void too_many_partitions_in_one_request();
+  void many_records_become_visible_together();
   void consecutive_requests_see_each_other();
   void an_answer_waits_for_the_flush();
   void images_are_handed_out_before_their_completions();
@@ -325,6 +326,29 @@ void TestController::too_many_partitions_in_one_request() {
   QCOMPARE(result[1].error_code, ErrorCode::policy_violation);
   QCOMPARE(created(plane, wanted("a", 10'000)), ErrorCode::none);
   QCOMPARE(grow(plane, {{"a", 20'001}}).front().error_code, ErrorCode::policy_violation);
+}
+
+void TestController::many_records_become_visible_together() {
+  Plane plane;
+  plane.run();
+  std::vector<Topic> topics;
+  for (int i = 0; i < 100; ++i) {
+    topics.push_back(wanted("t" + std::to_string(i), 1, 1, {{"retention.ms", std::string(32'000, ' ') + "1"}}));
+  }
+  const std::size_t batches = plane.batches.size();
+  const std::size_t images = plane.published.size();
+  for (const Created& result : create(plane, topics)) {
+    QCOMPARE(result.error_code, ErrorCode::none);
+  }
+  QVERIFY(plane.batches.size() > batches + 2);
+  for (const raft::AppendBatch& batch : plane.batches) {
+    QVERIFY(batch.bytes.size() < 2'000'000);
+  }
+  QCOMPARE(plane.published.size(), images + 1);
+  QCOMPARE(plane.published.back().delta.topics_created.size(), std::size_t{100});
+  Plane again({}, 2, plane.batches, plane.election());
+  again.run();
+  QCOMPARE(again.image().topics().size(), std::size_t{100});
 }
 
 void TestController::consecutive_requests_see_each_other() {
