@@ -101,6 +101,7 @@ class NodeBuilder {
         add_line(static_cast<int>(i), count);
       }
     }
+    place_.hidden_topics += in_.more_topics;
     if (place_.hidden_topics > 0 && detail_ != Detail::low) {
       place_.hidden_label = row(kLabelRow);
       y_ += kLabelRow;
@@ -293,7 +294,7 @@ void place_groups(const LayoutIn& in, double left, double width, ClusterLayout& 
   if (in.controllers > 0) {
     out.controllers = QRectF(left, y, width, controllers_height);
     constexpr double chip_width = 54;
-    constexpr double pitch = 62;
+    constexpr double pitch = 61;
     const int fit = std::max(1, static_cast<int>((width - 24 + pitch - chip_width) / pitch));
     for (int i = 0; i < std::min(in.controllers, fit); ++i) {
       out.controller_chips.emplace_back(left + 12 + i * pitch, y + 41, chip_width, 24);

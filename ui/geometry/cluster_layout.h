@@ -40,6 +40,7 @@ struct LayoutTopic {
 };
 struct LayoutNode {
   std::vector<LayoutTopic> topics;  // the focused topic first
+  int more_topics = 0;              // left out before
 };
 struct LayoutProducer {
   bool keys = false;  // a row of key chips
