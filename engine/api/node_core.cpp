@@ -403,11 +403,15 @@ struct NodeCore::Impl final : Node {
   void request(ConnectionId id, const Bytes& frame, Now now, Outputs& outputs) {
     Turn turn(*this, now, outputs);
     const auto it = connections.find(id);
-    if (it == connections.end() || stopped) {
+    if (it == connections.end()) {
       return;
     }
     Connection& connection = it->second;
     counters->requests.add(1);
+    if (stopped) {
+      close(id, "the node does not serve any more");
+      return;
+    }
     if (connection.open.serial != 0) {
       refuse(id, -1, -1, "a request came before the one before it was answered");
       return;
@@ -561,7 +565,11 @@ struct NodeCore::Impl final : Node {
     if (starting) {
       return;  // one delta of everything follows when all is replayed
     }
-    the_broker->apply(change.image, change.delta, broker_now());
+    for (const Error& error : the_broker->apply(change.image, change.delta, broker_now())) {
+      // That partition answers KAFKA_STORAGE_ERROR; everything else goes on.
+      emit(event::RequestRefused{ConnectionId(0), -1, -1,
+                                 static_cast<std::int16_t>(wire::ErrorCode::kafka_storage_error), error.detail});
+    }
     std::vector<std::string> deleted;
     bool offsets_changed = false;
     for (const metadata::MetadataDelta::DeletedTopic& topic : change.delta.topics_deleted) {
@@ -720,6 +728,7 @@ struct NodeCore::Impl final : Node {
     for (const ConnectionId id : all) {
       close(id, why);
     }
+    emit(event::NodeStopped{options_.node, false});
   }
 
   void disk_done(std::uint64_t id, const Result<void>& result, Now now, Outputs& outputs) {

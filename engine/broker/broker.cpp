@@ -386,6 +386,22 @@ struct Broker::Impl {
     const bool by_topic_id = caller.version >= 13;
     const bool acks_known = request.acks >= -1 && request.acks <= 1;
     waiting.clear();
+    // Headers of all batches first: bytes that are no batch at all refuse the whole request.
+    checks.clear();
+    const wire::RecordsVerdict* refusal = nullptr;
+    for (auto& topic : request.topic_data) {
+      for (auto& data : topic.partition_data) {
+        const Bytes records = data.records.has_value() ? data.records->flatten() : Bytes{};
+        checks.push_back(wire::check_produce_request(records.span(), caller.version));
+      }
+    }
+    for (const wire::ProduceRequestCheck& check : checks) {
+      if (check.whole_request) {
+        refusal = &check.verdict;
+        break;
+      }
+    }
+    std::size_t next_check = 0;
     response.responses.reserve(request.topic_data.size());
     for (auto& topic : request.topic_data) {
       auto& topic_answer = response.responses.emplace_back();
@@ -394,6 +410,13 @@ struct Broker::Impl {
         auto& answer = topic_answer.partition_responses.emplace_back();
         answer.index = data.index;
         answer.base_offset = kNoOffset;
+        const wire::ProduceRequestCheck& checked = checks[next_check++];
+        if (refusal != nullptr) {
+          answer.error_code = refusal->error;
+          answer.error_message = refusal->detail;
+          done.failed = true;
+          continue;
+        }
         const Resolved where = resolve(topic.name, topic.topic_id, by_topic_id, PartitionIndex(data.index));
         if (where.error != ErrorCode::none) {
           answer.error_code = where.error;
@@ -405,7 +428,6 @@ struct Broker::Impl {
           records = data.records->flatten();
           data.records.reset();  // the frame has one owner less
         }
-        const wire::ProduceRequestCheck checked = wire::check_produce_request(records.span(), caller.version);
         Offset required = kNoOffset;
         if (!checked.verdict.ok()) {
           answer.error_code = checked.verdict.error;
@@ -1002,6 +1024,7 @@ struct Broker::Impl {
   std::vector<Found> found;
   std::vector<Found> unknown;
   std::vector<ParkedProduce::Pending> waiting;
+  std::vector<wire::ProduceRequestCheck> checks;
 };
 
 Broker::Broker(BrokerOptions options, log::LogManager& logs, event::EventSink* events,

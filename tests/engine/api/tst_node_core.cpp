@@ -141,6 +141,17 @@ class TstNodeCore : public QObject {
     QCOMPARE(node.produce(c, "t", 0, Bytes{}).error_code, ErrorCode::invalid_record);
     QCOMPARE(node.fetch(c, "t", 0, 0).high_watermark, std::int64_t{0});  // nothing was appended
 
+    // Bytes that are no batch refuse the whole request, the good partition included.
+    auto mixed = TestNode::produce_request("t", 0, good);
+    auto& noise = mixed.topic_data[0].partition_data.emplace_back();
+    noise.index = 0;
+    noise.records = BytesChain(Bytes::copy_of(std::string_view("this is long enough to be looked at, and it is no batch at all")));
+    const auto refused = node.call<wire::ProduceResponse>(c, mixed, 12).responses.at(0).partition_responses;
+    QCOMPARE(refused.at(0).error_code, ErrorCode::corrupt_message);
+    QCOMPARE(refused.at(1).error_code, ErrorCode::corrupt_message);
+    QVERIFY(refused.at(0).error_message.has_value());
+    QCOMPARE(node.fetch(c, "t", 0, 0).high_watermark, std::int64_t{0});
+
     // acks=0: silence on success, the end of the connection on failure.
     node.send(c, TestNode::produce_request("t", 0, good, 0), 12);
     QVERIFY(!node.answered(c));
@@ -415,6 +426,54 @@ class TstNodeCore : public QObject {
       }
       QVERIFY(node.stop());
     }
+  }
+
+  void a_full_disk_refuses_and_recovers() {
+    env::MemoryDisk memory(kDiskBytes);
+    env::FaultDisk disk(memory, Prng(1));
+    TestNode node(disk);
+    QVERIFY(node.start());
+    node.create_topic("t");
+    const ConnectionId c = node.connect();
+    QCOMPARE(node.produce(c, "t", 0, node.batch({{"k", "0"}})).error_code, ErrorCode::none);
+    disk.set_capacity(1);
+    QCOMPARE(node.produce(c, "t", 0, node.batch({{"k", "lost"}})).error_code, ErrorCode::kafka_storage_error);
+    QCOMPARE(records_of(node.fetch(c, "t", 0, 0)), (std::vector<Seen>{{0, "k", "0"}}));
+    disk.set_capacity(0);
+    const auto after = node.produce(c, "t", 0, node.batch({{"k", "1"}}));
+    QCOMPARE(after.error_code, ErrorCode::none);
+    QCOMPARE(after.base_offset, Offset(1));
+    QCOMPARE(records_of(node.fetch(c, "t", 0, 0)), (std::vector<Seen>{{0, "k", "0"}, {1, "k", "1"}}));
+    QVERIFY(node.core->ready());
+    QVERIFY(node.stop());
+  }
+
+  void a_node_that_cannot_write_metadata_stops_serving() {
+    env::MemoryDisk memory(kDiskBytes);
+    env::FaultDisk disk(memory, Prng(1));
+    TestNode node(disk);
+    QVERIFY(node.start());
+    node.create_topic("t");
+    const ConnectionId c = node.connect();
+    disk.set_capacity(1);
+    wire::CreateTopicsRequest request;
+    auto& topic = request.topics.emplace_back();
+    topic.name = "u";
+    topic.num_partitions = 1;
+    topic.replication_factor = 1;
+    node.send(c, request, 7);
+    QVERIFY(!node.answered(c));
+    QVERIFY(node.closed(c));
+    QVERIFY(!node.core->ready());
+    QCOMPARE(node.core->next_deadline(), kNever);
+    disk.set_capacity(0);
+    node.kill();
+    disk.kill();
+    QVERIFY(node.start());
+    const ConnectionId again = node.connect();
+    QCOMPARE(node.fetch(again, "t", 0, 0).error_code, ErrorCode::none);
+    QCOMPARE(node.fetch(again, "u", 0, 0).error_code, ErrorCode::unknown_topic_or_partition);
+    QVERIFY(node.stop());
   }
 
   void bad_frames_close_only_their_connection() {
