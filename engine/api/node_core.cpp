@@ -250,7 +250,7 @@ struct NodeCore::Impl final : Node {
       HW_TRY(election, raft::decode_quorum_state(text.text()));
     }
     metadata::ControlPlane::Options control_options;
-    control_options.self = {options_.node, directory_id};
+    control_options.self.key = {options_.node, directory_id};
     control_options.broker_configs = configs;
     metadata::Registration& registration = control_options.registration;
     registration.broker = options_.node;
