@@ -78,6 +78,7 @@ class TestImage : public QObject {
   void kafkas_records_are_read_and_written_alike();
   void records_that_are_unknown_are_kept();
   void records_that_are_damaged_are_refused();
+  void damaged_bytes_are_an_error_or_another_record();
   void any_split_of_the_stream_gives_the_same_image();
   void leader_changes_count_epochs();
   void what_is_not_touched_is_shared();
@@ -182,6 +183,31 @@ void TestImage::records_that_are_damaged_are_refused() {
   const Result<Record> newer = decode_record(Bytes::copy_of(text));
   QVERIFY(!newer);
   QVERIFY(newer.error().code == Errc::unsupported);
+}
+
+void TestImage::damaged_bytes_are_an_error_or_another_record() {
+  // Whatever the disk gives: no crash, no endless memory, and a record that does decode replays or is refused.
+  Prng prng(11);
+  const std::vector<Record> history = random_history(4, 100);
+  int decoded = 0;
+  for (int round = 0; round < 5'000; ++round) {
+    const Result<Bytes> good = encode_record(history[static_cast<std::size_t>(prng.below(history.size()))]);
+    std::string text(good->text());
+    for (std::uint64_t flips = 1 + prng.below(3); flips > 0; --flips) {
+      text[static_cast<std::size_t>(prng.below(text.size()))] = static_cast<char>(prng.below(256));
+    }
+    const Result<Record> record = decode_record(Bytes::copy_of(text));
+    if (record) {
+      ++decoded;
+      ImageBuilder builder;
+      QVERIFY(builder.replay(topic("t1", 1), Offset(0), 1));
+      static_cast<void>(builder.replay(*record, Offset(1), 1).has_value());
+      static_cast<void>(builder.publish());
+    } else {
+      QVERIFY(!record.error().detail.empty());
+    }
+  }
+  QVERIFY(decoded > 0 && decoded < 5'000);
 }
 
 void TestImage::any_split_of_the_stream_gives_the_same_image() {
