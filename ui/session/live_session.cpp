@@ -29,6 +29,10 @@ LiveSession::LiveSession(Options options, QObject* parent)
       view_(std::make_shared<const observe::ClusterView>()) {
   readers_.setMaxThreadCount(1);
   options_.cluster.observe = true;
+  if (options_.demo) {
+    // Kafka waits 3 s for more members before a new group's first generation; a demo shows the group at once.
+    options_.cluster.configs.try_emplace("group.initial.rebalance.delay.ms", "0");
+  }
   // One queued call at most is ever on its way; it takes whatever is newest when it arrives.
   options_.cluster.wake = [this, pending = wake_pending_] {
     if (!pending->exchange(true)) {
