@@ -39,6 +39,7 @@ std::optional<Bytes> share(const wire::RecordIterator& records, const std::optio
 }  // namespace
 
 Consumer::Consumer(ConsumerConfig config, Instant now) : config_(std::move(config)), cluster_(config_.cluster) {
+  config_.heartbeat_interval = std::min(config_.heartbeat_interval, Duration{config_.session_timeout.ns / 3});
   for (const std::string& topic : config_.topics) {
     cluster_.want(topic);
   }
@@ -472,7 +473,7 @@ void Consumer::take_sync(const Answer& answer, Instant now, ConsumerOutputs& out
   state_ = State::stable;
   group_failures_ = 0;
   heartbeat_asked_ = false;
-  heartbeat_at_ = now + Duration{config_.session_timeout.ns / 3};
+  heartbeat_at_ = now + config_.heartbeat_interval;
   if (config_.commit_interval.ns > 0) {
     commit_at_ = now + config_.commit_interval;
   }
@@ -482,7 +483,7 @@ void Consumer::take_sync(const Answer& answer, Instant now, ConsumerOutputs& out
 
 void Consumer::take_heartbeat(const Answer& answer, Instant now, ConsumerOutputs& out) {
   heartbeat_asked_ = false;
-  heartbeat_at_ = now + Duration{config_.session_timeout.ns / 3};
+  heartbeat_at_ = now + config_.heartbeat_interval;
   if (state_ != State::stable) {
     return;
   }

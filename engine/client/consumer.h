@@ -43,6 +43,7 @@ struct ConsumerConfig {
   OffsetReset reset = OffsetReset::earliest;
   Duration commit_interval = seconds(5);  // 0: never
   Duration session_timeout = seconds(10);
+  Duration heartbeat_interval = seconds(1);  // at most a third of the session timeout; how soon a rebalance is noticed
   Duration rebalance_timeout = seconds(60);
   std::int32_t max_wait_ms = 500;
   std::int32_t min_bytes = 1;

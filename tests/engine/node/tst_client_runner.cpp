@@ -53,6 +53,7 @@ Result<T> ask(const std::function<void(std::function<void(Result<T>)>)>& start) 
 }
 
 std::unique_ptr<Cluster> start(ClusterOptions options = {}) {
+  options.configs["group.initial.rebalance.delay.ms"] = "0";
   auto cluster = std::make_unique<Cluster>(std::move(options));
   const Result<void> started = cluster->start();
   if (!started) {
