@@ -20,6 +20,7 @@ std::vector<Flag> merge_marks(std::span<const MarkIn> marks) {
     flag.marks.push_back(in.mark);
     flag.offset = in.offset;
     flag.line_x = in.x;
+    flag.outside = in.outside;
     flags.push_back(std::move(flag));
   }
   return flags;

@@ -17,12 +17,14 @@ struct MarkIn {
   Mark mark = Mark::log_start;
   std::int64_t offset = 0;
   double x = 0;  // of the line
+  int outside = 0;
 };
 
 struct Flag {
   std::vector<Mark> marks;  // in the order of Mark; the last one gives the colour of the border
   std::int64_t offset = 0;
   double line_x = 0;
+  int outside = 0;  // -1: left of the plot, +1: right of it; then there is no line, only the plate at that edge
   double left = 0;
   double width = 0;
   int row = 0;

@@ -330,7 +330,16 @@ void ClusterCanvas::buildEdges() {
     }
     return geometry::port_y(place.card.top() + 34, place.card.bottom() - 8, index, count, 16);
   };
-  std::vector<QRectF> taken;
+  // Where a topic without rows of its own stands on a node: its line, else the line of what is hidden.
+  const auto line_of = [&](std::size_t node, const QString& topic) {
+    const geometry::NodePlace& place = nodes[node];
+    for (const geometry::TopicPlace& t : place.topics) {
+      if (model_.nodes()[node].topics[static_cast<std::size_t>(t.topic)].name == topic) {
+        return t.cells ? t.cells->bounds().center().y() : t.label.center().y();
+      }
+    }
+    return (place.hidden_label.isEmpty() ? place.header : place.hidden_label).center().y();
+  };
   for (const auto& [key, edge] : shown) {
     DrawnEdge drawn;
     drawn.key = key;
@@ -341,8 +350,9 @@ void ClusterCanvas::buildEdges() {
       const auto& out = leaving_producer[edge->client];
       const auto& in = entering[edge->node];
       const double from_y = geometry::port_y(card.top() + 6, card.bottom() - 6, position(out, edge), out.size(), 16);
-      drawn.curve = Cubic::between({card.right(), from_y},
-                                   {node.left() - 1, side_y(edge->node, position(in, edge), in.size())});
+      const bool focused = edge->topic == model_.focusTopic();
+      const double to_y = focused ? side_y(edge->node, position(in, edge), in.size()) : line_of(edge->node, edge->topic);
+      drawn.curve = Cubic::between({card.right(), from_y}, {node.left() - 1, to_y});
     } else {
       const geometry::GroupPlace& group = layout_.groups[edge->client];
       const bool row = edge->member < group.members.size();
@@ -360,8 +370,10 @@ void ClusterCanvas::buildEdges() {
         }
       }
       const auto& out = leaving_node[edge->node];
-      if (from_y == 0) {
-        from_y = geometry::port_y(node.top() + 34, node.bottom() - 8, position(out, edge), out.size(), 16);
+      if (from_y == 0 && !edge->partitions.empty()) {
+        const double spread = (static_cast<double>(position(out, edge)) - static_cast<double>(out.size() - 1) / 2) * 8;
+        from_y = line_of(edge->node, QString::fromStdString(edge->partitions.front().first)) +
+                 std::clamp(spread, -10.0, 10.0);
       }
       drawn.curve = Cubic::between({node.right(), from_y}, {group.card.left() - 1, to_y});
     }

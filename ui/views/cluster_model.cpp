@@ -426,6 +426,7 @@ void ClusterModel::takeBatch(const event::BatchAppended& batch, std::int64_t now
   if (fresh || added) {
     changes.structure = true;
     edge->second.kind = Edge::Kind::produce;
+    edge->second.topic = text(name->second);
     edge->second.client = *producer;
     edge->second.node = node;
     edge->second.live = true;

@@ -104,7 +104,8 @@ class ClusterModel {
     std::size_t member = 0;  // of the group
     std::size_t node = 0;
     bool broken = false;     // the node is offline
-    std::vector<std::pair<std::string, std::int32_t>> partitions;
+    std::vector<std::pair<std::string, std::int32_t>> partitions;  // that a member reads
+    QString topic;           // that a producer wrote to when the edge appeared
     RateMeter meter;
     double sampled_records = 0;  // since the last tick, from events
     double sampled_bytes = 0;

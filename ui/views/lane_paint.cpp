@@ -70,7 +70,11 @@ QString flag_text(const geometry::Flag& flag) {
   for (const Mark mark : flag.marks) {
     names << mark_name(mark);
   }
-  return QStringLiteral("%1 %2").arg(names.join(QStringLiteral(" = "))).arg(flag.offset);
+  const QString text = QStringLiteral("%1 %2").arg(names.join(QStringLiteral(" = "))).arg(flag.offset);
+  if (flag.outside == 0) {
+    return text;
+  }
+  return flag.outside < 0 ? QStringLiteral("\u2190 ") + text : text + QStringLiteral(" \u2192");
 }
 
 double plate_width_of(const geometry::Flag& flag) { return plate_width(flag_text(flag)); }
@@ -471,7 +475,9 @@ void LaneView::paintFlags(QPainter& p, const Place& place, int partition, const 
     const double top = place.flags + flag.row * m::kFlagRow;
     const auto has = [&](Mark mark) { return std::find(flag.marks.begin(), flag.marks.end(), mark) != flag.marks.end(); };
     const QColor color = mark_color(flag.marks);
-    if (has(Mark::high_watermark)) {
+    if (flag.outside != 0) {
+      // Its line is out of sight.
+    } else if (has(Mark::high_watermark)) {
       p.fillRect(QRectF(x - 1, top, 2, bottom - top), c.text);
     } else if (has(Mark::last_stable)) {
       QPen pen(c.txn, 1, Qt::CustomDashLine, Qt::FlatCap);
@@ -569,7 +575,7 @@ void LaneView::paintGroups(QPainter& p, double y, const OffsetAxis& axis, const 
     const double width = text_width(text, FontRole::caption);
     // The sentence stands left of its pin, where there is room.
     if (px - left > width + 14 && !before) {
-      text_right(p, px - 10, row, text, FontRole::caption, c.text2);
+      text_right(p, px - (after ? 15 : 10), row, text, FontRole::caption, c.text2);
     } else {
       text_left(p, px + 12, row, text, FontRole::caption, c.text2);
     }

@@ -571,10 +571,10 @@ std::vector<geometry::Flag> LaneView::flagsOf(int partition) const {
   const OffsetAxis axis = axisOf(partition, *here);
   std::vector<geometry::MarkIn> marks;
   const auto add = [&](Mark mark, std::int64_t offset) {
+    // Out of sight they stand at the edge, with an arrow: all four are always there.
     const double x = axis.x(offset);
-    if (x >= -0.5 && x <= plotWidth() + 0.5) {
-      marks.push_back({mark, offset, std::round(x)});
-    }
+    const int outside = x < -0.5 ? -1 : (x > plotWidth() + 0.5 ? 1 : 0);
+    marks.push_back({mark, offset, std::round(std::clamp(x, 0.0, plotWidth())), outside});
   };
   add(Mark::log_start, here->leader.start);
   add(Mark::last_stable, here->leader.lso);
@@ -584,7 +584,8 @@ std::vector<geometry::Flag> LaneView::flagsOf(int partition) const {
   for (geometry::Flag& flag : flags) {
     flag.width = plate_width_of(flag);
   }
-  geometry::place_flags(flags, plotWidth() + lane_metrics::kRight - 16, 3);
+  const bool beyond = std::any_of(flags.begin(), flags.end(), [](const geometry::Flag& f) { return f.outside > 0; });
+  geometry::place_flags(flags, beyond ? plotWidth() : plotWidth() + lane_metrics::kRight - 16, 3);
   return flags;
 }
 
