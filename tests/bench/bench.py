@@ -322,6 +322,15 @@ def bench_window():
     def ratio(values):
         return statistics.median(values["window"]) / statistics.median(values["memory"])
 
+    live = os.path.join(BIN, "tst_ui_live")
+    if os.path.exists(live):
+        out = subprocess.run([live, "initTestCase", "aTopicIsCreatedByTyping", "aRecordProducedByHandAppearsOnTheLane",
+                              "everyRecordReachesThePixels"], capture_output=True, text=True,
+                             env=dict(os.environ, QT_QPA_PLATFORM="offscreen"))
+        found = re.search(r"click_to_pixel_ms p50=(\d+) p95=(\d+)", out.stdout + out.stderr)
+        if found:
+            note("click in the window to record on its lane p50, ms", float(found.group(1)))
+            note("click in the window to record on its lane p95, ms", float(found.group(2)), 50)
     note("paced, broker threads, window / daemon", ratio(broker), 1.05)
     note("paced, whole process, window / daemon", ratio(whole))
     note("saturated, broker threads, window / daemon", ratio(saturated))
