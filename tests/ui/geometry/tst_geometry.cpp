@@ -349,12 +349,12 @@ void TestGeometry::ports_stay_inside() {
 }
 
 void TestGeometry::plates_do_not_overlap() {
-  const Cubic curve = Cubic::between({0, 0}, {240, 120});
+  const Cubic curve = Cubic::between({0, 0}, {480, 60});
   std::vector<QRectF> plates;
   for (int i = 0; i < 4; ++i) {
     plates.push_back(plate_on(curve, {40, 18}, plates));
   }
-  QCOMPARE(plates[0].center(), QPointF(120, 60));
+  QCOMPARE(plates[0].center(), QPointF(240, 30));
   for (std::size_t i = 0; i < plates.size(); ++i) {
     QVERIFY(curve.distance_to(plates[i].center()) < 2);
     for (std::size_t j = 0; j < i; ++j) {
