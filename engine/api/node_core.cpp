@@ -193,7 +193,8 @@ struct NodeCore::Impl final : Node {
 
   Result<void> start(Now now, Outputs& outputs) {
     Turn turn(*this, now, outputs);
-    HW_TRY(metadata::BrokerConfigs parsed, metadata::BrokerConfigs::parse(options_.configs));
+    HW_TRY(metadata::BrokerConfigs parsed, metadata::BrokerConfigs::parse(metadata::BrokerConfigs::with_identity(
+               options_.configs, options_.node, options_.advertised_host, options_.advertised_port, options_.directory)));
     configs = std::make_shared<const metadata::BrokerConfigs>(std::move(parsed));
     HW_CHECK(open_logs());
     emit(event::NodeStarted{options_.node, options_.advertised_host, options_.advertised_port, true, true,
@@ -286,22 +287,17 @@ struct NodeCore::Impl final : Node {
 
   // What the format leaves beside meta.properties; written again where a crash came between.
   Result<void> complete_format(const Uuid& directory_id) {
-    const std::string directory = metadata_directory(options_.directory);
-    if (metadata_log->log_end_offset() == Offset(0) && !disk.exists(directory + "/" + raft::kInitialCheckpointName)) {
+    const std::string checkpoint = metadata_directory(options_.directory) + "/" + raft::kInitialCheckpointName;
+    if (metadata_log->log_end_offset() == Offset(0) && !disk.exists(checkpoint)) {
       raft::Voter voter;
       voter.key = {options_.node, directory_id};
       voter.endpoints.push_back({"CONTROLLER", options_.advertised_host, options_.advertised_port});
-      HW_CHECK(disk.write_whole(directory + "/" + raft::kInitialCheckpointName,
-                                raft::encode_voters_checkpoint({voter}, now_.wall).span()));
-    }
-    const std::string bootstrap = options_.directory + "/" + raft::kBootstrapCheckpointName;
-    if (metadata_log->log_end_offset() == Offset(0) && !disk.exists(bootstrap)) {
       std::vector<Bytes> values;
       for (const metadata::Record& record : metadata::bootstrap_records()) {
         HW_TRY(Bytes value, metadata::encode_record(record));
         values.push_back(std::move(value));
       }
-      HW_CHECK(disk.write_whole(bootstrap, raft::encode_snapshot(values, LeaderEpoch(0), now_.wall).span()));
+      HW_CHECK(disk.write_whole(checkpoint, raft::encode_initial_checkpoint({voter}, values, now_.wall).span()));
     }
     return {};
   }

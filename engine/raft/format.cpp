@@ -27,12 +27,4 @@ Bytes encode_initial_checkpoint(const std::vector<Voter>& voters, const std::vec
   return snapshot_of({kraft_version_record(), voters_record(voters)}, metadata_values, LeaderEpoch(0), wall);
 }
 
-Bytes encode_voters_checkpoint(const std::vector<Voter>& voters, WallTime wall) {
-  return snapshot_of({kraft_version_record(), voters_record(voters)}, {}, LeaderEpoch(0), wall);
-}
-
-Bytes encode_snapshot(const std::vector<Bytes>& metadata_values, LeaderEpoch epoch, WallTime wall) {
-  return snapshot_of({}, metadata_values, epoch, wall);
-}
-
 }  // namespace hw::raft

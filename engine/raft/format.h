@@ -19,15 +19,9 @@
 namespace hw::raft {
 
 inline constexpr const char* kInitialCheckpointName = "00000000000000000000-0000000000.checkpoint";
-inline constexpr const char* kBootstrapCheckpointName = "bootstrap.checkpoint";  // of releases before 4.4
 
 // `metadata_values`: framed metadata records (the bootstrap feature levels).
 [[nodiscard]] Bytes encode_initial_checkpoint(const std::vector<Voter>& voters, const std::vector<Bytes>& metadata_values,
                                               WallTime wall);
-
-
-// The same in the two files of releases before 4.4: the voters alone, and the records alone.
-[[nodiscard]] Bytes encode_voters_checkpoint(const std::vector<Voter>& voters, WallTime wall);
-[[nodiscard]] Bytes encode_snapshot(const std::vector<Bytes>& metadata_values, LeaderEpoch epoch, WallTime wall);
 
 }  // namespace hw::raft
