@@ -9,6 +9,7 @@
 #include <QPixmapCache>
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "ui/theme/style.h"
 
@@ -193,6 +194,11 @@ void Theme::install(QApplication& application) {
     QFontDatabase::addApplicationFont(QStringLiteral(":/fonts/") + file);
   }
   mode_ = application.palette().color(QPalette::Window).lightness() < 128 ? Mode::dark : Mode::light;
+  // Platforms without a desktop have a highlight that nobody chose.
+  const QString platform = QGuiApplication::platformName();
+  if (platform != QLatin1String("offscreen") && !platform.startsWith(QLatin1String("minimal"))) {
+    highlight_ = application.palette().color(QPalette::Highlight);
+  }
   application.setStyle(new HighwaterStyle);
   apply();
 }
@@ -266,6 +272,14 @@ void Theme::rebuildFonts() {
 
 void Theme::apply() {
   colors_ = colorsOf(mode_);
+  if (highlight_.isValid()) {
+    const QColor grounds[] = {colors_.chrome, colors_.canvas, colors_.card, colors_.inset};
+    const bool visible = std::all_of(std::begin(grounds), std::end(grounds),
+                                     [this](const QColor& ground) { return contrast_ratio(highlight_, ground) >= 3.0; });
+    if (visible) {
+      colors_.ring = highlight_;
+    }
+  }
   rebuildFonts();
   QPixmapCache::clear();
   if (application_ != nullptr) {

@@ -162,6 +162,7 @@ class Theme : public QObject {
   Colors colors_;
   std::array<QFont, kFontRoles> fonts_;
   QApplication* application_ = nullptr;
+  QColor highlight_;  // of the desktop; invalid: none
 };
 
 // WCAG 2.1 contrast ratio of two opaque colours, 1 … 21.

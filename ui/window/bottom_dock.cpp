@@ -136,7 +136,8 @@ BottomDock::BottomDock(ProducePanel* produce, QWidget* parent)
   column->addWidget(stack_, 1);
   applyHeight();
   const auto restyle = [this] {
-    table_->setStyleSheet(QStringLiteral("QTableView { background: %1; } QTableView::item { border: none; }")
+    table_->setStyleSheet(QStringLiteral("QTableView { background: %1; } QTableView::item { border: none; }"
+                                         " QTableView::item:hover { background: transparent; }")
                               .arg(Theme::current().colors().chrome.name()));
     all_->setStyleSheet(QStringLiteral("color: %1;").arg(Theme::current().colors().text2.name()));
   };

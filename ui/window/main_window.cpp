@@ -291,6 +291,16 @@ void MainWindow::frame() {
   QElapsedTimer timer;
   timer.start();
   const observe::ViewPtr view = session_->view();
+  if (!greeted_ && session_->demoTraffic()) {
+    // Something to look at: the first partition of the demo, once.
+    const observe::TopicView* demo = view->find_topic("demo.orders");
+    if (demo != nullptr && !demo->partitions.empty() && demo->partitions.front() != nullptr) {
+      greeted_ = true;
+      if (selection_.none()) {
+        select(Selection::ofPartition(QStringLiteral("demo.orders"), 0));
+      }
+    }
+  }
   top_->update(*view);
   currentPage()->deliverFrame();
   if (inspector_->isVisible()) {
@@ -317,6 +327,7 @@ void MainWindow::sampleRates() {
   last_in_ = in;
   last_out_ = out;
   const observe::ViewPtr view = session_->view();
+  values_.port = session_->bootstrap().section(QLatin1Char(':'), -1);
   values_.clients = static_cast<std::int64_t>(view->connections->size());
   values_.lost = view->events_lost;
   const double worst = meter_.takeWorst();

@@ -131,6 +131,7 @@ class MainWindow : public QMainWindow {
   bool presenting_ = false;
   bool hints_on_ = false;
   bool hint_asked_ = false;
+  bool greeted_ = false;  // the demo's first partition has been selected
 
   FrameMeter meter_;
   QElapsedTimer since_rates_;

@@ -108,6 +108,7 @@ TopicsPage::TopicsPage(QWidget* parent)
   table_->setSelectionMode(QAbstractItemView::SingleSelection);
   table_->setShowGrid(false);
   new HoverRow(table_);
+  table_->setStyleSheet(QStringLiteral("QTableView::item:hover { background: transparent; }"));
   table_->setTabKeyNavigation(false);
   table_->setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOn);
   table_->verticalHeader()->hide();

@@ -90,6 +90,14 @@ class TestWindow : public QObject {
     QVERIFY(window_->page("topics") != nullptr);
   }
 
+  void the_demo_is_selected_once() {
+    open();
+    QVERIFY(window_->selection() == Selection::ofPartition("demo.orders", 0));
+    window_->commands().run("selection.clear");
+    session_->tick(16);
+    QVERIFY(window_->selection().none());
+  }
+
   void shortcuts_are_unique_and_commands_titled() {
     open();
     std::set<QString> keys;
