@@ -21,7 +21,7 @@ constexpr int kMidTopics = 4;       // other topics of a node at detail mid
 constexpr int kFullTopics = 24;
 constexpr int kMaxMembers = 8;
 constexpr double kCellsLeft = 112;  // where the cells of an other topic begin, from the card's left
-constexpr double kCellsRight = 84;
+constexpr double kCellsRight = 74;
 
 struct Columns {
   double margin = 20;
@@ -65,7 +65,10 @@ CellGrid one_line_of_cells(const QRectF& row, int count) {
   grid.count = count;
   grid.columns = std::max(1, count);
   if (count * grid.pitch_x > room + 4) {
-    grid.pitch_x = room / count;  // below 2 pixels the painter draws shares, not cells
+    grid.pitch_x = room / count;  // below 3 pixels the painter draws shares, not cells
+    if (grid.pitch_x >= 3) {
+      grid.pitch_x = std::floor(grid.pitch_x);
+    }
     grid.cell_width = grid.pitch_x >= 3 ? grid.pitch_x - 1 : grid.pitch_x;
   }
   grid.origin = QPointF(row.left() + kCellsLeft, row.center().y() - grid.cell_height / 2);

@@ -20,6 +20,7 @@ using geometry::Detail;
 constexpr std::int64_t kJourneyMs = 250;
 constexpr std::int64_t kLitMs = 1'000;
 constexpr std::int64_t kSampleEveryMs = 30;
+constexpr std::int64_t kLagEveryMs = 200;
 constexpr std::size_t kMaxTravellers = 100;
 constexpr std::size_t kMaxEdges = 100;
 constexpr int kTickMs = 1'000;
@@ -176,6 +177,16 @@ void ClusterCanvas::sample(bool only_selected) {
       }
       if (changed > 0) {
         updateRect(area);
+      }
+    }
+  }
+  if (!only_selected && at - lags_at_ >= kLagEveryMs) {
+    lags_at_ = at;
+    if (model_.sampleLags(layout_.groups.size())) {
+      for (const geometry::GroupPlace& group : layout_.groups) {
+        for (const geometry::MemberPlace& member : group.members) {
+          updateRect(member.rect);
+        }
       }
     }
   }

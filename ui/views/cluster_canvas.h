@@ -134,6 +134,7 @@ class ClusterCanvas : public ObjectCanvas {
   QElapsedTimer steady_;
   std::function<std::int64_t()> clock_;
   std::int64_t sampled_at_ = -1'000;
+  std::int64_t lags_at_ = -1'000;
 };
 
 }  // namespace hw::ui

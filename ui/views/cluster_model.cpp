@@ -15,6 +15,7 @@ constexpr std::size_t kRemembered = 24;
 constexpr std::int64_t kBrightMs = 700;
 constexpr std::size_t kMaxPartitionsRemembered = 256;
 constexpr std::size_t kMaxProducers = 256;
+constexpr std::size_t kLagGroups = 64;  // more than any canvas shows
 
 QString text(const std::string& value) { return QString::fromStdString(value); }
 
@@ -578,16 +579,17 @@ ClusterModel::Changes ClusterModel::take(const observe::ViewPtr& view, std::int6
     takeEvents(now_ms, changes);
     if (changes.structure) {
       rebuildEdges();
-      sampleLags();
+      sampleLags(kLagGroups);
     }
   }
   moving_ = moving_ || !changes.journeys.empty();
   return changes;
 }
 
-bool ClusterModel::sampleLags() {
+bool ClusterModel::sampleLags(std::size_t groups) {
   bool changed = false;
-  for (Group& group : groups_) {
+  for (std::size_t g = 0; view_ && g < std::min(groups, groups_.size()); ++g) {
+    Group& group = groups_[g];
     const observe::GroupView* view = group.plain ? nullptr : view_->find_group(group.id.toStdString());
     if (view == nullptr) {
       continue;
@@ -694,7 +696,7 @@ ClusterModel::Tick ClusterModel::tick(std::int64_t now_ms) {
     result.again = edge.meter.tick(now_ms) || result.again;
     result.changed = result.changed || before != edge.meter.records_per_second();
   }
-  result.changed = sampleLags() || result.changed;
+  result.changed = sampleLags(kLagGroups) || result.changed;
   for (Group& group : groups_) {
     for (Member& member : group.members) {
       const int ticks = member.lag > 0 ? std::min(member.ticks_behind + 1, 3) : 0;
@@ -733,7 +735,7 @@ ClusterModel::Tick ClusterModel::tick(std::int64_t now_ms) {
   if (cards != producers_.size() || readers_before != plain_.size()) {
     rebuildGroups();
     rebuildEdges();
-    sampleLags();
+    sampleLags(kLagGroups);
     result.structure = true;
   }
   moving_ = result.again;

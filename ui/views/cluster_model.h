@@ -136,6 +136,9 @@ class ClusterModel {
   };
   Tick tick(std::int64_t now_ms);
 
+  // Reads the lag of the first `groups` groups; true where one differs.
+  bool sampleLags(std::size_t groups);
+
   [[nodiscard]] const std::vector<Node>& nodes() const { return nodes_; }
   [[nodiscard]] std::vector<Node>& nodes() { return nodes_; }
   [[nodiscard]] const std::vector<Producer>& producers() const { return producers_; }
@@ -165,7 +168,6 @@ class ClusterModel {
   [[nodiscard]] std::optional<std::pair<std::size_t, std::size_t>> memberOf(const event::RecordsFetched& fetch,
                                                                            const std::string& topic,
                                                                            std::int64_t now_ms, bool& added);
-  bool sampleLags();
 
   observe::ViewPtr view_;
   QString wanted_topic_;

@@ -15,6 +15,7 @@
 #include "ui/painting/text.h"
 #include "ui/views/cluster_table.h"
 #include "ui/views/legend_bar.h"
+#include "ui/views/pane.h"
 #include "ui/views/table_setup.h"
 #include "ui/window/controls.h"
 
@@ -78,12 +79,12 @@ void draw_empty(QPainter& p, const QRectF& rect) {
 ClusterPage::ClusterPage(QWidget* parent)
     : Page({QStringLiteral("cluster"), tr("Cluster"), QStringLiteral("cluster"), QKeySequence(Qt::Key_1), tr("Observe")},
            parent) {
-  auto* content = new QWidget(this);
+  auto* content = new Pane(this);
   auto* column = new QVBoxLayout(content);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
   forms_ = new QStackedWidget(content);
-  auto* picture = new QWidget(forms_);
+  auto* picture = new Pane(forms_);
   auto* rows = new QVBoxLayout(picture);
   rows->setContentsMargins(0, 0, 0, 0);
   rows->setSpacing(0);

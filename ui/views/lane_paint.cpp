@@ -204,8 +204,13 @@ void LaneView::paintCollapsed(QPainter& p, int partition, const Place& place, co
   if (here.leader.leo > here.leader.start && to > from) {
     const QString first = format_offset(from);
     const double end_x = plotLeft() + std::clamp(axis.x(to), 0.0, plotWidth());
-    text_left(p, from_x, below, first, FontRole::small_data, c.text3);
-    const double first_width = text_width(first, FontRole::small_data);
+    // A pin at the left edge keeps its place; the number steps aside.
+    const bool pin_left = std::any_of(here.committed.begin(), here.committed.end(), [&](std::int64_t at) {
+      return at >= 0 && axis.x(at) < 12;
+    });
+    const double aside = pin_left ? 14 : 0;
+    text_left(p, from_x + aside, below, first, FontRole::small_data, c.text3);
+    const double first_width = text_width(first, FontRole::small_data) + aside;
     const double last_width = text_width(format_offset(to), FontRole::small_data);
     // A pin near the end says more than the number there.
     const bool pinned = std::any_of(here.committed.begin(), here.committed.end(), [&](std::int64_t at) {
@@ -577,7 +582,7 @@ void LaneView::paintGroups(QPainter& p, double y, const OffsetAxis& axis, const 
     if (px - left > width + 14 && !before) {
       text_right(p, px - (after ? 15 : 10), row, text, FontRole::caption, c.text2);
     } else {
-      text_left(p, px + 12, row, text, FontRole::caption, c.text2);
+      text_left(p, px + (before ? 15 : 12), row, text, FontRole::caption, c.text2);
     }
   }
 }

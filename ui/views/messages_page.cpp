@@ -72,13 +72,13 @@ MessagesPage::MessagesPage(QWidget* parent)
   table_->setItemDelegate(new RecordDelegate(table_));
   table_->setMouseTracking(true);
   table_->setMinimumHeight(theme.px(120));
-  const int widths[] = {44, 92, 112, 140, 320, 120};
+  const int widths[] = {44, 92, 112, 116, 320, 104};
   for (int i = 0; i < 6; ++i) {
     table_->setColumnWidth(i, theme.px(widths[i]));
   }
   table_->horizontalHeader()->setStretchLastSection(false);
   table_->horizontalHeader()->setSectionResizeMode(RecordModel::kValue, QHeaderView::Stretch);
-  table_->setColumnWidth(RecordModel::kFlags, theme.px(128));
+  table_->setColumnWidth(RecordModel::kFlags, theme.px(108));
   table_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   table_->viewport()->installEventFilter(this);
   detail_ = new RecordDetail(split_);
@@ -185,7 +185,7 @@ void MessagesPage::attach(Session* session) {
 
 void MessagesPage::setWidthClass(int width_class) {
   table_->setColumnHidden(RecordModel::kHeaders, width_class < 0);
-  table_->setColumnWidth(RecordModel::kHeaders, Theme::current().px(width_class > 0 ? 260 : 120));
+  table_->setColumnWidth(RecordModel::kHeaders, Theme::current().px(width_class > 0 ? 260 : 104));
 }
 
 bool MessagesPage::focusFilter() {

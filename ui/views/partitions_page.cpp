@@ -17,6 +17,7 @@
 #include "ui/painting/text.h"
 #include "ui/views/lane_table.h"
 #include "ui/views/legend_bar.h"
+#include "ui/views/pane.h"
 #include "ui/views/record_model.h"
 #include "ui/views/statistics_strip.h"
 #include "ui/views/table_setup.h"
@@ -131,14 +132,14 @@ PartitionsPage::PartitionsPage(QWidget* parent)
   connect(following_, &QAbstractButton::clicked, this,
           [this] { lanes_->setFollowing(lanes_->mode() != LaneView::Mode::follow); });
   // Content.
-  auto* content = new QWidget(this);
+  auto* content = new Pane(this);
   auto* column = new QVBoxLayout(content);
   column->setContentsMargins(0, 0, 0, 0);
   column->setSpacing(0);
   strip_ = new StatisticsStrip(content);
   column->addWidget(strip_);
   forms_ = new QStackedWidget(content);
-  auto* picture = new QWidget(forms_);
+  auto* picture = new Pane(forms_);
   auto* rows = new QVBoxLayout(picture);
   rows->setContentsMargins(0, 0, 0, 0);
   rows->setSpacing(0);
@@ -154,7 +155,7 @@ PartitionsPage::PartitionsPage(QWidget* parent)
   legend_ = new LegendBar(legend_entries(), picture);
   rows->addWidget(legend_);
   // The records of the selected offsets.
-  drawer_ = new QWidget(picture);
+  drawer_ = new Pane(picture);
   drawer_->setFixedHeight(theme.px(Metrics::kRowHeader + kDrawerRows * Metrics::kRow + 1));
   auto* drawer_rows = new QVBoxLayout(drawer_);
   drawer_rows->setContentsMargins(0, 0, 0, 0);

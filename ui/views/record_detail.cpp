@@ -16,6 +16,7 @@
 #include "ui/painting/text.h"
 #include "ui/theme/theme.h"
 #include "ui/views/hex_view.h"
+#include "ui/views/pane.h"
 #include "ui/views/partition_choice.h"
 #include "ui/views/record_text.h"
 #include "ui/window/controls.h"
@@ -31,7 +32,7 @@ constexpr int kHeaderParts = 2;
 
 QWidget* heading(const QString& text, TextLabel*& note, QWidget* parent, QWidget* right) {
   const Theme& theme = Theme::current();
-  auto* bar = new QWidget(parent);
+  auto* bar = new Pane(parent);
   bar->setFixedHeight(theme.px(34));
   auto* row = new QHBoxLayout(bar);
   row->setContentsMargins(theme.px(Metrics::kPagePadding), 0, theme.px(8), 0);
@@ -58,7 +59,7 @@ RecordDetail::RecordDetail(QWidget* parent) : QWidget(parent) {
   split->setChildrenCollapsible(false);
   split->setHandleWidth(1);
   column->addWidget(split, 1);
-  auto* left = new QWidget(split);
+  auto* left = new Pane(split);
   auto* left_rows = new QVBoxLayout(left);
   left_rows->setContentsMargins(0, 0, 0, 0);
   left_rows->setSpacing(0);
@@ -76,7 +77,7 @@ RecordDetail::RecordDetail(QWidget* parent) : QWidget(parent) {
   tree_->setColumnWidth(0, theme.px(132));
   tree_->header()->setStretchLastSection(true);
   left_rows->addWidget(tree_, 1);
-  auto* right = new QWidget(split);
+  auto* right = new Pane(split);
   auto* right_rows = new QVBoxLayout(right);
   right_rows->setContentsMargins(0, 0, 0, 0);
   right_rows->setSpacing(0);

@@ -12,6 +12,7 @@ list(APPEND HW_UI_SOURCES
   ui/views/legend_bar.cpp ui/views/legend_bar.h
   ui/views/messages_page.cpp ui/views/messages_page.h
   ui/views/object_canvas.cpp ui/views/object_canvas.h
+  ui/views/pane.h
   ui/views/partition_choice.cpp ui/views/partition_choice.h
   ui/views/partitions_page.cpp ui/views/partitions_page.h
   ui/views/rate_meter.h
