@@ -209,7 +209,7 @@ Result<void> PartitionLog::Impl::load(const OpenParameters& parameters, const st
   epochs_.truncate_from_end(log_end_);
   epochs_.truncate_from_start(log_start_);
   if (epochs_.entries() != epochs_before) {
-    HW_CHECK(disk.write_whole(path_of(kLeaderEpochCheckpoint), as_bytes(format_epochs(epochs_.entries())), true));
+    HW_CHECK(write_epochs());  // made durable with the next flush: a sync per log would be seconds of every start
   }
   // Only the newest snapshot, and those that lie at segment borders, are of use later.
   std::vector<Offset> kept;
