@@ -551,15 +551,17 @@ void about_record(InspectorFacts& out, const ClusterView& view, const Selection&
     batch.facts.push_back(fact(InspectorText::tr("CRC-32C"), QStringLiteral("0x%1").arg(r->crc, 8, 16, QLatin1Char('0'))));
     out.overview.push_back(batch);
   }
-  FactSection who;
-  who.label = InspectorText::tr("Who can see %1").arg(selection.offset);
-  const bool uncommitted = selection.offset < l.hw && selection.offset >= l.log_start;
-  const bool committed = uncommitted && selection.offset < l.lso;
-  who.facts.push_back(words(QStringLiteral("read_uncommitted"), uncommitted ? InspectorText::tr("yes") : InspectorText::tr("no"),
-                            uncommitted ? Glyph::check : Glyph::cross));
-  who.facts.push_back(words(QStringLiteral("read_committed"), committed ? InspectorText::tr("yes") : InspectorText::tr("no"),
-                            committed ? Glyph::check : Glyph::cross));
-  out.overview.push_back(who);
+  if (r != nullptr) {
+    FactSection who;
+    who.label = InspectorText::tr("Who can see %1").arg(selection.offset);
+    const bool uncommitted = selection.offset < l.hw && selection.offset >= l.log_start;
+    const bool committed = uncommitted && selection.offset < l.lso;
+    who.facts.push_back(words(QStringLiteral("read_uncommitted"), uncommitted ? InspectorText::tr("yes") : InspectorText::tr("no"),
+                              uncommitted ? Glyph::check : Glyph::cross));
+    who.facts.push_back(words(QStringLiteral("read_committed"), committed ? InspectorText::tr("yes") : InspectorText::tr("no"),
+                              committed ? Glyph::check : Glyph::cross));
+    out.overview.push_back(who);
+  }
   FactSection actions = partition_actions(selection);
   out.overview.push_back(actions);
   out.explain = explain_partition(*p, l);

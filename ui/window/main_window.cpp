@@ -531,7 +531,12 @@ void MainWindow::updateHint() {
   }
   const observe::ViewPtr view = session_->view();
   Page* home = pages_.front();
-  if (session_->foreignRecords() > 0) {
+  // Records of our own that are on their way count as foreign for a moment, so only what lasts is an app.
+  if (session_->foreignRecords() == 0) {
+    foreign_since_.invalidate();
+  } else if (!foreign_since_.isValid()) {
+    foreign_since_.start();
+  } else if (foreign_since_.elapsed() > 2'000) {
     endHints();  // the app is connected: there is nothing left to say
     return;
   }

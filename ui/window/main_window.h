@@ -135,6 +135,7 @@ class MainWindow : public QMainWindow {
 
   FrameMeter meter_;
   QElapsedTimer since_rates_;
+  QElapsedTimer foreign_since_;  // records of other clients have been there since then
   std::int64_t last_in_ = 0;
   std::int64_t last_out_ = 0;
   QTimer* rates_;    // runs out 1 s after the last frame

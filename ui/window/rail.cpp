@@ -101,10 +101,13 @@ Rail::Rail(const QList<Page*>& pages, QWidget* parent) : QWidget(parent) {
   for (Page* page : pages) {
     if (page->section() != section) {
       section = page->section();
-      auto* label = new TextLabel(section, FontRole::section_label, TextLabel::Tone::text3, this);
-      label->setContentsMargins(t.px(8), labels_.isEmpty() ? t.px(2) : t.px(12), 0, t.px(4));
-      labels_ << label;
-      column->addWidget(label);
+      // A layout keeps its margins when the sheet changes; a styled label does not.
+      auto* plate = new QWidget(this);
+      auto* room = new QVBoxLayout(plate);
+      room->setContentsMargins(t.px(8), labels_.isEmpty() ? t.px(2) : t.px(12), 0, t.px(4));
+      room->addWidget(new TextLabel(section, FontRole::section_label, TextLabel::Tone::text3, plate));
+      labels_ << plate;
+      column->addWidget(plate);
     }
     auto* item = new RailItem(page->id(), page->icon(), page->title(), page->shortcut().toString(), this);
     connect(item, &RailItem::clicked, this, [this, item] { Q_EMIT pageRequested(item->id()); });
