@@ -62,8 +62,9 @@ void schedule_shot(MainWindow* window, const ShotOptions& options) {
     return;
   }
   QTimer::singleShot(options.settle_ms, window, [window, options, produce, dialog, keys] {
-    const auto selection = Selection::parse(options.selection);
-    window->select(selection.value_or(Selection::ofPartition(QStringLiteral("demo.orders"), 0)));
+    if (const auto selection = Selection::parse(options.selection); selection) {
+      window->select(*selection);
+    }
     if (produce) {
       window->commands().run(QStringLiteral("produce.open"));
     } else if (dialog) {

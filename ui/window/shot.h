@@ -14,7 +14,7 @@ struct ShotOptions {
   QString file;     // .png
   QSize size{1440, 900};
   int settle_ms = 2'500;  // how long data may arrive before the picture
-  QString selection;      // an address; empty: the first partition
+  QString selection;      // an address; empty: what the window selects itself
 };
 
 // Shows the window, waits on the event loop, writes the file and quits the application with 0, or 1 where the page does
