@@ -4,10 +4,7 @@
 //   highwater                              a demo in memory on localhost:9092
 //   highwater --dir ~/orders --no-demo     a cluster on disk
 //   highwater --shot cluster --out p1.png --theme dark --size 1440x900
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -21,6 +18,7 @@
 #include "app/common/cluster_arguments.h"
 #include "engine/base/diagnostics.h"
 #include "engine/node/limits.h"
+#include "engine/node/port_holder.h"
 #include "ui/dialogs/question_dialog.h"
 #include "ui/session/live_session.h"
 #include "ui/theme/theme.h"
@@ -43,26 +41,6 @@ struct Arguments {
   std::string select;
   int settle_ms = 3'000;
 };
-
-// The first free port after `port`, on this machine's loopback.
-int next_free_port(int port) {
-  for (int candidate = port + 1; candidate < port + 200 && candidate < 65536; ++candidate) {
-    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd < 0) {
-      break;
-    }
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(static_cast<std::uint16_t>(candidate));
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    const bool free = bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
-    close(fd);
-    if (free) {
-      return candidate;
-    }
-  }
-  return 0;
-}
 
 // Owns the session and the window of one cluster; starts over with other arguments when the first cannot run.
 class Application : public QObject {
@@ -135,7 +113,7 @@ class Application : public QObject {
     }
     const int port = arguments_.cluster.port.value_or(9092);
     if (code == hw::Errc::in_use) {
-      const int other = next_free_port(port);
+      const int other = hw::node::next_free_port("127.0.0.1", static_cast<std::uint16_t>(port + 1));
       hw::ui::QuestionDialog question(hw::ui::MainWindow::tr("Port %1 is taken").arg(port), detail.toHtmlEscaped(),
                                       window_.get());
       question.addAnswer(hw::ui::MainWindow::tr("Quit"), hw::ui::QuestionDialog::AnswerKind::normal);
