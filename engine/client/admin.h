@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "engine/client/assignor.h"
+#include "engine/client/call.h"
 #include "engine/client/cluster.h"
 
 namespace hw::client {
@@ -66,7 +67,7 @@ struct AdminResult {
   std::uint64_t token = 0;
   std::optional<Error> error;
   std::variant<std::monostate, std::vector<TopicDescription>, std::vector<GroupListing>, GroupDescription,
-               std::vector<ConfigEntry>, std::vector<PartitionOffset>>
+               std::vector<ConfigEntry>, std::vector<PartitionOffset>, Answer>
       value;
 };
 
@@ -95,6 +96,8 @@ class Admin {
   void list_groups(std::uint64_t token, Instant deadline);                            // GroupListing, by id
   void describe_group(std::uint64_t token, std::string group, Instant deadline);      // GroupDescription
   void committed_offsets(std::uint64_t token, std::string group, Instant deadline);   // PartitionOffset
+  // Any request (call.h); Answer. Has until `deadline`, whatever the call's own options say of time.
+  void call(std::uint64_t token, Call call, Instant deadline);
 
   void step(const Input& input, Instant now, AdminOutputs& out);
   void abort(const Error& error, AdminOutputs& out);
@@ -102,7 +105,8 @@ class Admin {
   [[nodiscard]] std::size_t unanswered() const noexcept { return calls_.size(); }
 
  private:
-  struct Call {
+  struct Running {
+    std::uint64_t number = 0;
     std::uint64_t token = 0;
     Instant deadline;
     Instant not_before{};
@@ -114,28 +118,36 @@ class Admin {
     bool done = false;
     AdminResult result;
     // Sends one or more requests. Called again for each attempt.
-    std::function<void(Call&, Instant, AdminOutputs&)> send;
+    std::function<void(Running&, Instant, AdminOutputs&)> send;
     // One answer without network error. Sets done, or asks for another attempt.
-    std::function<void(Call&, const Answer&, Instant)> take;
+    std::function<void(Running&, const Answer&, Instant)> take;
+    // Before an attempt after a spoiled one, where there are stages: back to the first, which finds out who to ask.
+    std::function<void(Running&)> restart;
   };
   enum class Verdict : std::uint8_t { good, again, failed };
 
-  Call& add(std::uint64_t token, Instant deadline);
+  Running& add(std::uint64_t token, Instant deadline);
   template <class T>
-  void send(Call& call, BrokerId broker, T request, std::int16_t lowest, std::int16_t highest, Instant now,
+  void send(Running& call, BrokerId broker, T request, std::int16_t lowest, std::int16_t highest, Instant now,
             AdminOutputs& out);
-  Verdict judge(Call& call, wire::ErrorCode error, const std::optional<std::string>& message, const std::string& about,
+  Verdict judge(Running& call, wire::ErrorCode error, const std::optional<std::string>& message, const std::string& about,
                 Instant now);
-  void again(Call& call, std::string why, Instant now);
-  void unreadable(Call& call);
-  void coordinator_call(Call& call, std::string group, std::function<void(Call&, Instant, AdminOutputs&)> then_send,
-                        std::function<void(Call&, const Answer&, Instant)> then_take);
+  void again(Running& call, std::string why, Instant now);
+  void unreadable(Running& call);
+  using Send = std::function<void(Running&, Instant, AdminOutputs&)>;
+  using Take = std::function<void(Running&, const Answer&, Instant)>;
+  // Calls of two stages: first who is to be asked, then the question. `first` sets up the first stage.
+  void begin(Running& call, std::function<void(Running&)> first);
+  void find_coordinator(Running& call, const std::string& group, Send then_send, Take then_take);
+  void find_target(Running& call, const Target& target, Send then_send, Take then_take);
+  // Null: all topics; empty: none, only brokers.
+  void ask_metadata(Running& call, std::optional<std::vector<std::string>> topics);
+  void learn_brokers(const wire::MetadataResponse& response);
   void take_answers(Instant now, AdminOutputs& out);
   void run(Instant now, AdminOutputs& out);
-  void metadata_call(Call& call, std::optional<std::string> topic);
 
   Cluster cluster_;
-  std::map<std::uint64_t, Call> calls_;              // by our own number
+  std::map<std::uint64_t, Running> calls_;           // by our own number
   std::map<std::uint64_t, std::uint64_t> requests_;  // token of a request → call
   std::uint64_t next_ = 1;
   Instant stepped_at_{};

@@ -77,7 +77,9 @@ class Cluster {
   void want(const std::string& topic);
   void refresh() noexcept { refresh_wanted_ = true; }
   // An address that another answer told (FindCoordinator); the next metadata may replace it.
-  void learn(BrokerId broker, Endpoint endpoint) { metadata_.brokers.try_emplace(broker, std::move(endpoint)); }
+  void learn(BrokerId broker, Endpoint endpoint) {
+    metadata_.brokers.insert_or_assign(broker, std::move(endpoint));
+  }
   [[nodiscard]] const Metadata& metadata() const noexcept { return metadata_; }
 
   // Takes `input` in; answers to requests of the caller are appended.

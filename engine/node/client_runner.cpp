@@ -339,10 +339,11 @@ class AdminDriver final : public Driver {
   AdminDriver(asio::io_context& io, client::ClusterConfig config) : Driver(io), core_(std::move(config)) {}
 
   // `start` gives the core one call.
-  void call(const std::function<void(client::Admin&, std::uint64_t token, Instant deadline)>& start, Done done) {
+  void call(const std::function<void(client::Admin&, std::uint64_t token, Instant deadline)>& start, Duration allowance,
+            Done done) {
     const std::uint64_t token = next_token_++;
     waiting_[token] = std::move(done);
-    start(core_, token, steady_now() + kAdminAllowance);
+    start(core_, token, steady_now() + allowance);
     tick_soon();
   }
   void close() {
@@ -526,8 +527,10 @@ struct ClientRunner::Impl {
   }
   template <class T>
   void administer(const std::string& bootstrap, std::function<void(client::Admin&, std::uint64_t, Instant)> start,
-                  std::function<Result<T>(client::AdminResult&)> convert, std::function<void(Result<T>)> done) {
-    asio::post(io, [this, bootstrap, start = std::move(start), convert = std::move(convert), done = std::move(done)] {
+                  std::function<Result<T>(client::AdminResult&)> convert, std::function<void(Result<T>)> done,
+                  Duration allowance = kAdminAllowance) {
+    asio::post(io, [this, bootstrap, allowance, start = std::move(start), convert = std::move(convert),
+                    done = std::move(done)] {
       if (ending) {
         done(Unexpected(closed_error()));
         return;
@@ -542,7 +545,7 @@ struct ClientRunner::Impl {
         }
         admin = std::make_unique<AdminDriver>(io, cluster_config(std::move(*endpoints), "highwater-admin"));
       }
-      admin->call(start, [convert, done](client::AdminResult result) {
+      admin->call(start, allowance, [convert, done](client::AdminResult result) {
         if (result.error) {
           done(Unexpected(std::move(*result.error)));
         } else {
@@ -743,6 +746,20 @@ void ClientRunner::topic_offsets(const std::string& bootstrap, std::string name,
         return offsets;
       },
       std::move(done));
+}
+
+void ClientRunner::call_raw(const std::string& bootstrap, client::Call call,
+                            std::function<void(Result<client::Answer>)> done) {
+  const Duration allowance = call.options.timeout;
+  impl_->administer<client::Answer>(
+      bootstrap,
+      [call = std::move(call)](client::Admin& admin, std::uint64_t token, Instant deadline) {
+        admin.call(token, call, deadline);
+      },
+      [](client::AdminResult& result) -> Result<client::Answer> {
+        return std::get<client::Answer>(std::move(result.value));
+      },
+      std::move(done), allowance);
 }
 
 void ClientRunner::after(std::int64_t delay_ms, std::function<void()> work) {

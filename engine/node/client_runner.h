@@ -17,6 +17,7 @@
 
 #include "engine/base/bytes.h"
 #include "engine/base/result.h"
+#include "engine/client/call.h"
 
 namespace hw::node {
 
@@ -146,10 +147,33 @@ class ClientRunner {
   void topic_offsets(const std::string& bootstrap, std::string name, std::int64_t timestamp,
                      std::function<void(Result<std::vector<std::pair<std::int32_t, std::int64_t>>>)> done);
 
+  // Any request of engine/wire/msg, to whoever `target` names; see engine/client/call.h for retries and errors. Usage:
+  //   runner.call<wire::ListGroupsResponse>(bootstrap, client::Target::any(), wire::ListGroupsRequest{}, [](auto result) {…});
+  // client_admin.h has ready questions with plain structs.
+  template <class Response, class Body>
+  void call(const std::string& bootstrap, client::Target target, Body body, std::function<void(Result<Response>)> done,
+            client::CallOptions options = {}) {
+    call_raw(bootstrap, client::make_call<Response>(std::move(target), std::move(body), options),
+             [done = std::move(done)](Result<client::Answer> answer) {
+               if (!answer) {
+                 done(Unexpected(std::move(answer.error())));
+                 return;
+               }
+               Response response;
+               if (client::decode_answer(*answer, response)) {  // has been decoded once, to be judged
+                 done(std::move(response));
+               } else {
+                 done(fail(Errc::corrupt, "the broker's answer cannot be read"));
+               }
+             });
+  }
+
   // Runs `work` on the runner's thread after `delay_ms`; for pacing (demo traffic). Dropped when the runner ends.
   void after(std::int64_t delay_ms, std::function<void()> work);
 
  private:
+  void call_raw(const std::string& bootstrap, client::Call call, std::function<void(Result<client::Answer>)> done);
+
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
