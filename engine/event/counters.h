@@ -37,7 +37,14 @@ struct ReplicaCounters {
 // One group's committed position in one partition; -1 where there is none.
 struct CommittedCounters {
   Counter offset;
+  Counter committed_at_ms;  // wall time of the newest commit; 0: none
   CommittedCounters() noexcept { offset.set(-1); }
+};
+
+// One member of a group, as its coordinator hears it. A coordinator that starts again begins anew.
+struct MemberCounters {
+  Counter last_seen_ms;  // wall time of its last sign of life (heartbeat, join, sync, commit); 0: none
+  Counter heartbeats;    // Heartbeat requests that were answered without an error that ends the membership
 };
 
 struct ConnectionCounters {

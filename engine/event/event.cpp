@@ -13,7 +13,7 @@ const char* kind_name(const Any& event) noexcept {
       "metadata.committed",  "replica.opened",     "replica.closed",      "segment.rolled",
       "segment.deleted",     "log.recovered",      "batch.appended",      "records.fetched",
       "producer.fenced",     "duplicate.suppressed", "group.state",       "group.assigned",
-      "offset.committed",    "offset.deleted",     "group.deleted",       "events.lost",
+      "group.rebalanced",    "offset.committed",    "offset.deleted",     "group.deleted",       "events.lost",
   };
   static_assert(std::size(names) == std::variant_size_v<Any>, "one name per kind, in order");
   return names[event.index()];

@@ -161,6 +161,7 @@ struct GroupStateChanged {
   std::int32_t generation = 0;
   std::string protocol;
   std::string reason;  // why, in Kafka's or the client's words; empty where nothing was said
+  std::string protocol_type{};  // "consumer", "connect", …; empty: nobody has joined yet
 };
 struct GroupAssigned {  // the whole membership at once, so that a late observer needs nothing earlier
   struct Member {
@@ -169,12 +170,64 @@ struct GroupAssigned {  // the whole membership at once, so that a late observer
     std::string client_host;
     std::string instance_id;
     ConnectionId connection;  // 0: unknown
-    std::vector<std::pair<std::string, PartitionIndex>> partitions;
+    std::vector<std::pair<std::string, PartitionIndex>> partitions;  // assigned; by topic, partition
+    std::vector<std::string> topics{};                               // subscribed to; sorted
+    std::int32_t session_timeout_ms = 0;
+    std::int32_t rebalance_timeout_ms = 0;  // a consumer's max.poll.interval.ms
+    std::shared_ptr<const MemberCounters> counters{};
   };
   std::string group;
   std::int32_t generation = 0;
   std::string leader;
-  std::vector<Member> members;
+  std::vector<Member> members;  // by id
+};
+// A rebalance is over: the group is Stable again, or has become Empty. It began when the group last left Stable or
+// Empty; generations that did not get that far are part of it.
+struct GroupRebalanced {
+  enum class Cause : std::uint8_t {
+    member_joined,         // a new member, also a static one that had no member yet
+    member_rejoined,       // a leader that asked again (it saw a change), or a member while a rebalance ran
+    subscription_changed,  // a member joined again with other metadata
+    static_returned,       // a static member came back in a way that needs a rebalance
+    member_left,           // LeaveGroup; `said` holds the client's reason
+    session_expired,       // no heartbeat within the session timeout
+    join_expired,          // did not join again within the rebalance timeout
+    sync_expired,          // did not fetch its assignment within the rebalance timeout
+    assignment_not_stored, // the leader's assignment could not be written
+    group_too_large,       // more members than group.max.size after a restart
+  };
+  struct Trigger {
+    Cause cause = Cause::member_joined;
+    std::string member_id;
+    std::string client_id;
+    std::string client_host;
+    std::string said;  // the client's own reason (JoinGroup v8+, LeaveGroup v5+); empty: none
+  };
+  // The two barriers of one member, counted from the start of the rebalance. -1: not reached, or not again.
+  struct Barrier {
+    std::string member_id;
+    std::int64_t joined_us = -1;
+    std::int64_t synced_us = -1;
+  };
+  std::string group;
+  std::int32_t generation_before = 0;
+  std::int32_t generation = 0;  // of its end
+  std::string protocol;         // empty: the group became Empty
+  std::vector<Trigger> triggers;  // in order, the first kTriggersMax
+  std::int32_t triggers_skipped = 0;
+  std::int32_t members_before = 0;
+  std::int32_t members_after = 0;
+  // Counted in partitions of the consumer protocol; 0 where assignments cannot be read.
+  std::int32_t partitions_before = 0;
+  std::int32_t partitions_after = 0;
+  std::int32_t moved = 0;  // had an owner before and have another one, or none, after; a static member stays itself
+  std::int32_t kept = 0;   // were claimed by their owner while it joined, and stayed with it: never stopped (KIP-429)
+  WallTime began;
+  std::int64_t join_us = 0;   // from the start until the last generation had its members
+  std::int64_t total_us = 0;  // from the start until everybody had its assignment: how long eager consumers stood still
+  std::vector<Barrier> barriers;  // of the members after, by id, the first kBarriersMax
+  static constexpr std::size_t kTriggersMax = 8;
+  static constexpr std::size_t kBarriersMax = 64;
 };
 struct OffsetCommitted {
   std::string group;
@@ -201,8 +254,8 @@ using Any = std::variant<NodeStarted, NodeReady, NodeStopped, ConnectionOpened, 
                          RequestRefused, TopicCreated, TopicDeleted, TopicConfigChanged, PartitionChanged,
                          ControllerElected, MetadataCommitted, ReplicaOpened, ReplicaClosed, SegmentRolled,
                          SegmentDeleted, LogRecovered, BatchAppended, RecordsFetched, ProducerFenced,
-                         DuplicateSuppressed, GroupStateChanged, GroupAssigned, OffsetCommitted, OffsetDeleted,
-                         GroupDeleted, EventsLost>;
+                         DuplicateSuppressed, GroupStateChanged, GroupAssigned, GroupRebalanced, OffsetCommitted,
+                         OffsetDeleted, GroupDeleted, EventsLost>;
 
 // "leader.elected" style name of a kind, stable across releases.
 [[nodiscard]] const char* kind_name(const Any& event) noexcept;

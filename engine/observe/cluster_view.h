@@ -86,12 +86,33 @@ struct ConnectionView {
   std::shared_ptr<const event::ConnectionCounters> counters;
 };
 
+// A group, for the Groups page and whoever else looks at groups.
+//
+//   a row of the member table   members[i]: id, client id and host, instance id, subscribed topics,
+//                               assigned partitions, timeouts, connection (find its software in
+//                               ClusterView::connections); last sign of life and heartbeats are
+//                               levels: members[i].counters, null for groups of a recording
+//   the assignment matrix       members[i].partitions, by topic and partition
+//   the rebalance strip         rebalances: the last kRebalancesMax, oldest first, each with its
+//                               triggers, members and partitions before and after, moved and kept
+//                               partitions, the time of both barriers and of the whole; while one
+//                               runs, `rebalancing_since` is set
+//   positions                   committed: by topic and partition; offset and time of the newest
+//                               commit are levels in `counters`
+//
+// While a rebalance runs members are those of the last generation told; partitions come with
+// Stable.
 struct GroupView {
   struct Committed {
     std::string topic;
     PartitionIndex partition;
     std::shared_ptr<const event::CommittedCounters> counters;
-    WallTime at;
+    WallTime at;  // when an event last told of it; counters->committed_at_ms is exact
+  };
+
+  struct Rebalance {
+    WallTime at;  // its end
+    std::shared_ptr<const event::GroupRebalanced> what;  // never null
   };
 
   std::string id;
@@ -103,6 +124,10 @@ struct GroupView {
   WallTime changed_at;
   std::vector<event::GroupAssigned::Member> members;
   std::vector<Committed> committed;  // by topic, partition
+  std::string protocol_type;         // "consumer", "connect", …; empty: nobody has joined yet
+  WallTime rebalancing_since{};      // 0: no rebalance runs
+  std::vector<Rebalance> rebalances; // oldest first
+  static constexpr std::size_t kRebalancesMax = 50;
 };
 
 // What just happened, for animation, the timeline and the event list: bounded, newest last.

@@ -468,6 +468,16 @@ bool Reducer::on(const event::GroupStateChanged& e, const event::Stamped& s) {
   view.protocol = e.protocol;
   view.reason = e.reason;
   view.changed_at = s.at;
+  if (!e.protocol_type.empty()) {
+    view.protocol_type = e.protocol_type;
+  }
+  if (e.state == "PreparingRebalance" || e.state == "CompletingRebalance") {
+    if (view.rebalancing_since.ms == 0) {
+      view.rebalancing_since = s.at;
+    }
+  } else {
+    view.rebalancing_since = {};
+  }
   return true;
 }
 
@@ -476,6 +486,15 @@ bool Reducer::on(const event::GroupAssigned& e, const event::Stamped&) {
   view.generation = e.generation;
   view.leader = e.leader;
   view.members = e.members;
+  return true;
+}
+
+bool Reducer::on(const event::GroupRebalanced& e, const event::Stamped& s) {
+  GroupView& view = group(e.group);
+  if (view.rebalances.size() == GroupView::kRebalancesMax) {
+    view.rebalances.erase(view.rebalances.begin());
+  }
+  view.rebalances.push_back({s.at, std::make_shared<const event::GroupRebalanced>(e)});
   return true;
 }
 

@@ -118,6 +118,7 @@ class Reducer {
   bool on(const event::DuplicateSuppressed& e, const event::Stamped& s);
   bool on(const event::GroupStateChanged& e, const event::Stamped& s);
   bool on(const event::GroupAssigned& e, const event::Stamped& s);
+  bool on(const event::GroupRebalanced& e, const event::Stamped& s);
   bool on(const event::OffsetCommitted& e, const event::Stamped& s);
   bool on(const event::OffsetDeleted& e, const event::Stamped& s);
   bool on(const event::GroupDeleted& e, const event::Stamped& s);

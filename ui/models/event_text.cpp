@@ -197,6 +197,16 @@ class Teller {
                          .arg(text_of(e.group)));
     out_.about = Selection::ofGroup(text_of(e.group));
   }
+  void operator()(const event::GroupRebalanced& e) {
+    say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "Group %1 rebalanced in %2 ms: members %3 to %4, %5 of %6 partitions moved"))
+                         .arg(text_of(e.group))
+                         .arg((e.total_us + 500) / 1'000)
+                         .arg(e.members_before)
+                         .arg(e.members_after)
+                         .arg(e.moved)
+                         .arg(e.partitions_before));
+    out_.about = Selection::ofGroup(text_of(e.group));
+  }
   void operator()(const event::OffsetCommitted& e) {
     out_.about = Selection::ofGroup(text_of(e.group));
     say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "Group %1 committed %2/%3 at %4"))

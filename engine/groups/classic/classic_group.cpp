@@ -406,6 +406,26 @@ void ClassicGroup::compute_subscription() {
   subscribed_ = std::move(topics);
 }
 
+std::optional<Subscription> decode_subscription(const Bytes& metadata) {
+  wire::Reader reader(metadata);
+  const std::int16_t version = reader.int16();
+  wire::ConsumerProtocolSubscription message;
+  // Newer versions than ours only add to the end.
+  if (!reader.ok() || version < 0 ||
+      !decode(reader, message,
+              std::min(version, wire::ConsumerProtocolSubscription::kHighestVersion))) {
+    return std::nullopt;
+  }
+  Subscription result;
+  result.topics = std::move(message.topics);
+  for (const auto& topic : message.owned_partitions) {
+    for (const auto partition : topic.partitions) {
+      result.owned.emplace_back(topic.topic, partition);
+    }
+  }
+  return result;
+}
+
 std::vector<std::pair<std::string, PartitionIndex>> decode_assignment(const Bytes& assignment) {
   std::vector<std::pair<std::string, PartitionIndex>> partitions;
   wire::Reader reader(assignment);

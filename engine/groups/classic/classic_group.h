@@ -22,6 +22,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -31,6 +32,8 @@
 #include "engine/base/bytes.h"
 #include "engine/base/ids.h"
 #include "engine/base/time.h"
+#include "engine/event/counters.h"
+#include "engine/groups/classic/rebalance_tracker.h"
 #include "engine/groups/coordinator.h"
 #include "engine/wire/msg/group_metadata_value.h"
 
@@ -62,12 +65,16 @@ struct ClassicMember {
   std::vector<Protocol> protocols;  // in order of preference
   Bytes assignment;
   ConnectionId connection;
+  std::shared_ptr<event::MemberCounters> counters = std::make_shared<event::MemberCounters>();
   std::uint64_t joined = 0;                     // counts up: the order of joining
   bool is_new = false;                          // has not seen a generation yet
   Done<wire::JoinGroupResponse> awaiting_join;  // empty: does not wait
   Done<wire::SyncGroupResponse> awaiting_sync;
 
   [[nodiscard]] bool is_static() const noexcept { return instance_id.has_value(); }
+
+  // For those who watch: it has just shown that it lives.
+  void seen(Now now) noexcept { counters->last_seen_ms.set(now.wall.ms); }
 
   [[nodiscard]] const Protocol* find_protocol(std::string_view name) const;
 
@@ -197,6 +204,7 @@ class ClassicGroup {
   // first one.
   std::optional<std::int32_t> storing_generation;
   bool new_member_added = false;  // since the initial delay began
+  RebalanceTracker rebalance;     // for events only
 
   // The record of this generation; assignments by member where given, otherwise the members' own.
   [[nodiscard]] wire::GroupMetadataValue to_record(
@@ -226,6 +234,15 @@ class ClassicGroup {
   // Topics of all members (consumer protocol, parsed); nullopt: not known.
   std::optional<std::set<std::string, std::less<>>> subscribed_;
 };
+
+// What a member of the consumer protocol says when it joins.
+struct Subscription {
+  std::vector<std::string> topics;
+  std::vector<std::pair<std::string, PartitionIndex>> owned;  // which it has not given back (v1+)
+};
+
+// Nothing where the bytes are not that.
+[[nodiscard]] std::optional<Subscription> decode_subscription(const Bytes& metadata);
 
 // What a member of the consumer protocol was assigned; empty where the bytes are not that.
 [[nodiscard]] std::vector<std::pair<std::string, PartitionIndex>> decode_assignment(

@@ -10,6 +10,7 @@ namespace hw::groups {
 namespace {
 
 using wire::ErrorCode;
+using Cause = RebalanceTracker::Cause;
 
 // A new member that waits for its first generation is given up after this long: its client has
 // surely retried.
@@ -199,32 +200,42 @@ void ClassicProtocol::join_existing(Shard& shard, ClassicGroup& group,
   member.connection = context.connection;
   const std::int32_t rebalance_timeout =
       context.api_version == 0 ? request.session_timeout_ms : request.rebalance_timeout_ms;
-  const auto rejoin = [&](const std::string& reason) {
+  member.seen(now);
+  const auto rejoin = [&](Cause cause, const std::string& reason) {
+    Why why{reason, {}};
+    // Whoever comes back because it was called is no reason of its own.
+    if (cause != Cause::member_rejoined || !group.in(ClassicState::preparing_rebalance)) {
+      why.triggers.push_back(trigger_of(cause, member, request.reason));
+    }
     if (Waiting earlier = group.take_join(member)) {
       // The same member asks again, on another connection: only the last one is answered in the
       // end.
       runtime_.answer(earlier, join_error(ErrorCode::rebalance_in_progress, id));
     }
     group.update(member, std::move(protocols), rebalance_timeout, request.session_timeout_ms, done);
-    rebalance_or_complete(shard, group, reason, now);
+    rebalance_or_complete(shard, group, why, now);
+    group.rebalance.joined(id, now);
   };
   switch (group.state()) {
     case ClassicState::preparing_rebalance:
-      rejoin(id + " joined again" + said(request.reason));
+      rejoin(Cause::member_rejoined, id + " joined again" + said(request.reason));
       return;
     case ClassicState::completing_rebalance:
       if (member.protocols == protocols) {  // it may not have got the answer
         runtime_.answer(done, join_answer(group, id, group.is_leader(id)));
       } else {
-        rejoin(id + " changed its subscription" + said(request.reason));
+        rejoin(Cause::subscription_changed,
+               id + " changed its subscription" + said(request.reason));
       }
       return;
     case ClassicState::stable:
       if (group.is_leader(
               id)) {  // the leader may have seen a change that its own metadata does not show
-        rejoin("the leader " + id + " joined again" + said(request.reason));
+        rejoin(member.protocols == protocols ? Cause::member_rejoined : Cause::subscription_changed,
+               "the leader " + id + " joined again" + said(request.reason));
       } else if (member.protocols != protocols) {
-        rejoin(id + " changed its subscription" + said(request.reason));
+        rejoin(Cause::subscription_changed,
+               id + " changed its subscription" + said(request.reason));
       } else {
         runtime_.answer(done, join_answer(group, id, false));
       }
@@ -256,11 +267,15 @@ void ClassicProtocol::add_member(Shard& shard, ClassicGroup& group, const std::s
       group.previous_state() == ClassicState::empty) {
     group.new_member_added = true;  // worth waiting a little longer
   }
+  member.seen(now);
+  const Why why{member_id + " joined" + said(request.reason),
+                {trigger_of(Cause::member_joined, member, request.reason)}};
   group.add(std::move(member), done);
   // It cannot send heartbeats while it waits, and a dead connection is not seen either; a client
   // retries long before.
   schedule(shard, TimerKey::Kind::heartbeat, group, member_id, kNewMemberJoinTimeoutMs, now);
-  rebalance_or_complete(shard, group, member_id + " joined" + said(request.reason), now);
+  rebalance_or_complete(shard, group, why, now);
+  group.rebalance.joined(member_id, now);
 }
 
 void ClassicProtocol::replace_static(Shard& shard, ClassicGroup& group, const std::string& old_id,
@@ -282,6 +297,7 @@ void ClassicProtocol::replace_static(Shard& shard, ClassicGroup& group, const st
   cancel(shard, TimerKey::Kind::heartbeat, group, old_id);
   group.pending_sync().erase(old_id);
   member.connection = context.connection;
+  member.seen(now);
   group.update(member, std::move(protocols),
                context.api_version == 0 ? request.session_timeout_ms : request.rebalance_timeout_ms,
                request.session_timeout_ms, done);
@@ -291,10 +307,12 @@ void ClassicProtocol::replace_static(Shard& shard, ClassicGroup& group, const st
   switch (group.state()) {
     case ClassicState::stable: {
       if (group.protocol_name().value_or(std::string()) != group.select_protocol()) {
-        rebalance_or_complete(
-            shard, group,
-            "static member " + instance + " came back with another protocol" + said(request.reason),
-            now);
+        rebalance_or_complete(shard, group,
+                              {"static member " + instance + " came back with another protocol" +
+                                   said(request.reason),
+                               {trigger_of(Cause::static_returned, member, request.reason)}},
+                              now);
+        group.rebalance.joined(new_id, now);
         return;
       }
       const bool skip = context.api_version >= kSkipAssignmentFrom;
@@ -330,11 +348,14 @@ void ClassicProtocol::replace_static(Shard& shard, ClassicGroup& group, const st
     case ClassicState::completing_rebalance:
       // The leader may hold the old id already; its assignment would miss the new one.
       prepare_rebalance(shard, group,
-                        "static member " + instance + " came back while assignments were made" +
-                            said(request.reason),
+                        {"static member " + instance + " came back while assignments were made" +
+                             said(request.reason),
+                         {trigger_of(Cause::static_returned, member, request.reason)}},
                         now);
+      group.rebalance.joined(new_id, now);
       return;
     case ClassicState::preparing_rebalance:
+      group.rebalance.joined(new_id, now);
       complete_join_if_all(shard, group, now);
       return;
     case ClassicState::empty:
@@ -367,17 +388,26 @@ void ClassicProtocol::static_stored(Shard& shard, const std::string& group_id, s
 // ----------------------------------------------------------------------------------------------------------
 // rebalance
 
-void ClassicProtocol::rebalance_or_complete(Shard& shard, ClassicGroup& group,
-                                            const std::string& reason, Now now) {
+void ClassicProtocol::rebalance_or_complete(Shard& shard, ClassicGroup& group, const Why& why,
+                                            Now now) {
   if (group.can_rebalance()) {
-    prepare_rebalance(shard, group, reason, now);
+    prepare_rebalance(shard, group, why, now);
   } else {
+    for (const auto& trigger : why.triggers) {
+      group.rebalance.trigger(trigger);
+    }
     complete_join_if_all(shard, group, now);
   }
 }
 
-void ClassicProtocol::prepare_rebalance(Shard& shard, ClassicGroup& group,
-                                        const std::string& reason, Now now) {
+void ClassicProtocol::prepare_rebalance(Shard& shard, ClassicGroup& group, const Why& why,
+                                        Now now) {
+  const std::string& reason = why.text;
+  group.rebalance.begin(group.generation(), now);
+  group.rebalance.start_over();
+  for (const auto& trigger : why.triggers) {
+    group.rebalance.trigger(trigger);
+  }
   if (group.in(ClassicState::completing_rebalance)) {
     for (auto& [id, member] : group.members()) {
       member.assignment = Bytes();
@@ -444,6 +474,7 @@ void ClassicProtocol::complete_join(Shard& shard, ClassicGroup& group, Now now) 
   }
   std::string& reason = reasons_[{shard.partition(), group.id()}];
   for (const std::string& id : late) {
+    group.rebalance.trigger(trigger_of(Cause::join_expired, *group.find(id)));
     remove_member(shard, group, id);
     reason += (reason.empty() ? "" : "; ") + id + " did not join in time";
   }
@@ -455,11 +486,13 @@ void ClassicProtocol::complete_join(Shard& shard, ClassicGroup& group, Now now) 
   }
   initial_.erase({shard.partition(), group.id()});
   group.next_generation(now.wall);
+  group.rebalance.generation(now);
   const std::string why = std::move(reason);
   reasons_.erase({shard.partition(), group.id()});
   tell_state(group, why);
   tell_members(group);
   if (group.in(ClassicState::empty)) {
+    tell_rebalance(group, now);
     // Should this fail, an older generation comes back after a restart, and its sessions end.
     write_group(
         shard, group, nullptr, [](ErrorCode, Now) {}, now);
@@ -514,11 +547,13 @@ void ClassicProtocol::sync(Shard& shard, const wire::SyncGroupRequest& request, 
     return;
   }
   ClassicMember& member = *group->find(request.member_id);
+  member.seen(now);
   switch (group->state()) {
     case ClassicState::preparing_rebalance:
       runtime_.answer(done, sync_error(ErrorCode::rebalance_in_progress));
       return;
     case ClassicState::completing_rebalance: {
+      group->rebalance.synced(request.member_id, now);
       if (Done<wire::SyncGroupResponse> earlier = ClassicGroup::take_sync(member)) {
         runtime_.answer(earlier, sync_error(ErrorCode::rebalance_in_progress));
       }
@@ -591,8 +626,11 @@ void ClassicProtocol::assignments_stored(
       member.assignment = Bytes();
     }
     propagate(shard, *group, error, now);
-    rebalance_or_complete(shard, *group, "the assignment from " + leader + " could not be stored",
-                          now);
+    Why why{"the assignment from " + leader + " could not be stored", {}};
+    if (const ClassicMember* member = group->find(leader); member != nullptr) {
+      why.triggers.push_back(trigger_of(Cause::assignment_not_stored, *member));
+    }
+    rebalance_or_complete(shard, *group, why, now);
     return;
   }
   for (auto& [id, member] : group->members()) {
@@ -602,6 +640,7 @@ void ClassicProtocol::assignments_stored(
   propagate(shard, *group, ErrorCode::none, now);
   transition(*group, ClassicState::stable, "the leader " + leader + " assigned partitions", now);
   tell_members(*group);
+  tell_rebalance(*group, now);
 }
 
 void ClassicProtocol::propagate(Shard& shard, ClassicGroup& group, ErrorCode error, Now now) {
@@ -640,13 +679,17 @@ void ClassicProtocol::heartbeat(Shard& shard, const wire::HeartbeatRequest& requ
           error = ErrorCode::unknown_member_id;
           break;
         case ClassicState::preparing_rebalance:
-          restart_session(shard, *group, *group->find(request.member_id), now);
-          error = ErrorCode::rebalance_in_progress;
-          break;
         case ClassicState::completing_rebalance:
-        case ClassicState::stable:
-          restart_session(shard, *group, *group->find(request.member_id), now);
+        case ClassicState::stable: {
+          ClassicMember& member = *group->find(request.member_id);
+          restart_session(shard, *group, member, now);
+          member.seen(now);
+          member.counters->heartbeats.add(1);
+          if (group->in(ClassicState::preparing_rebalance)) {
+            error = ErrorCode::rebalance_in_progress;
+          }
           break;
+        }
         case ClassicState::dead:
           error = ErrorCode::coordinator_not_available;
           break;
@@ -662,7 +705,8 @@ void ClassicProtocol::leave(Shard& shard, const wire::LeaveGroupRequest& request
                             const Done<wire::LeaveGroupResponse>& done) {
   wire::LeaveGroupResponse response;
   ClassicGroup* group = shard.find_group(request.group_id);
-  std::string reason;
+  Why why;
+  std::string& reason = why.text;
   bool somebody = false;
   for (const auto& identity : request.members) {
     wire::LeaveGroupResponse::MemberResponse answer;
@@ -681,6 +725,9 @@ void ClassicProtocol::leave(Shard& shard, const wire::LeaveGroupRequest& request
       answer.error_code = group->validate_member(identity.member_id, identity.group_instance_id);
     }
     if (answer.error_code == ErrorCode::none) {
+      if (const ClassicMember* member = group->find(leaving); member != nullptr) {
+        why.triggers.push_back(trigger_of(Cause::member_left, *member, identity.reason));
+      }
       remove_member(shard, *group, leaving);
       reason += (reason.empty() ? "" : "; ") + leaving + " left" + said(identity.reason);
       somebody = true;
@@ -691,10 +738,8 @@ void ClassicProtocol::leave(Shard& shard, const wire::LeaveGroupRequest& request
     switch (group->state()) {
       case ClassicState::stable:
       case ClassicState::completing_rebalance:
-        rebalance_or_complete(shard, *group, reason, now);
-        break;
       case ClassicState::preparing_rebalance:
-        complete_join_if_all(shard, *group, now);
+        rebalance_or_complete(shard, *group, why, now);
         break;
       case ClassicState::empty:
       case ClassicState::dead:
@@ -773,11 +818,14 @@ void ClassicProtocol::expire_session(Shard& shard, ClassicGroup& group,
   if (member == nullptr || member->heartbeat_satisfied()) {
     return;
   }
-  const std::string reason =
-      member_id + " sent no heartbeat for " + seconds_text(member->session_timeout_ms);
+  const Why why{member_id + " sent no heartbeat for " + seconds_text(member->session_timeout_ms),
+                {trigger_of(Cause::session_expired, *member)}};
   remove_member(shard, group, member_id);
+  if (group.in(ClassicState::preparing_rebalance)) {
+    group.rebalance.trigger(why.triggers.front());
+  }
   if (group.in(ClassicState::stable) || group.in(ClassicState::completing_rebalance)) {
-    rebalance_or_complete(shard, group, reason, now);
+    rebalance_or_complete(shard, group, why, now);
   } else if (group.in(ClassicState::preparing_rebalance) && group.all_joined()) {
     complete_join(shard, group, now);
   }
@@ -791,12 +839,15 @@ void ClassicProtocol::expire_sync(Shard& shard, ClassicGroup& group, Now now) {
   if (late.empty()) {
     return;
   }
-  std::string reason;
+  Why why;
   for (const std::string& id : late) {
+    if (const ClassicMember* member = group.find(id); member != nullptr) {
+      why.triggers.push_back(trigger_of(Cause::sync_expired, *member));
+    }
     remove_member(shard, group, id);
-    reason += (reason.empty() ? "" : "; ") + id + " did not ask for its assignment in time";
+    why.text += (why.text.empty() ? "" : "; ") + id + " did not ask for its assignment in time";
   }
-  prepare_rebalance(shard, group, reason, now);
+  prepare_rebalance(shard, group, why, now);
 }
 
 void ClassicProtocol::schedule(Shard& shard, TimerKey::Kind kind, const ClassicGroup& group,
@@ -818,13 +869,16 @@ void ClassicProtocol::loaded(Shard& shard, Now now) {
     for (auto& [member_id, member] : group->members()) {
       restart_session(shard, *group, member, now);
     }
+    group->rebalance.loaded(*group);
     tell_state(*group, "the coordinator loaded the group");
     if (!group->members().empty()) {
       tell_members(*group);
     }
     if (group->size() > static_cast<std::size_t>(runtime_.config.group_max_size)) {
-      prepare_rebalance(shard, *group, "the group has more members than group.max.size allows",
-                        now);
+      prepare_rebalance(
+          shard, *group,
+          {"the group has more members than group.max.size allows", {{Cause::group_too_large, {}, {}, {}, {}}}},
+          now);
     }
   }
 }
@@ -860,7 +914,14 @@ void ClassicProtocol::transition(ClassicGroup& group, ClassicState to, const std
 
 void ClassicProtocol::tell_state(const ClassicGroup& group, const std::string& reason) {
   runtime_.emit(event::GroupStateChanged{group.id(), state_name(group.state()), group.generation(),
-                                         group.protocol_name().value_or(std::string()), reason});
+                                         group.protocol_name().value_or(std::string()), reason,
+                                         group.protocol_type().value_or(std::string())});
+}
+
+void ClassicProtocol::tell_rebalance(ClassicGroup& group, Now now) {
+  if (std::optional<event::GroupRebalanced> over = group.rebalance.finish(group, now)) {
+    runtime_.emit(std::move(*over));
+  }
 }
 
 void ClassicProtocol::tell_members(const ClassicGroup& group) {
@@ -876,6 +937,19 @@ void ClassicProtocol::tell_members(const ClassicGroup& group) {
     entry.client_host = member.client_host;
     entry.instance_id = member.instance_id.value_or(std::string());
     entry.connection = member.connection;
+    entry.session_timeout_ms = member.session_timeout_ms;
+    entry.rebalance_timeout_ms = member.rebalance_timeout_ms;
+    entry.counters = member.counters;
+    if (const Protocol* protocol =
+            group.uses_consumer_protocol() && group.protocol_name()
+                ? member.find_protocol(*group.protocol_name())
+                : nullptr;
+        protocol != nullptr) {
+      if (std::optional<Subscription> said = decode_subscription(protocol->metadata)) {
+        entry.topics = std::move(said->topics);
+        std::sort(entry.topics.begin(), entry.topics.end());
+      }
+    }
     if (decodable) {
       entry.partitions = decode_assignment(member.assignment);
     }

@@ -45,6 +45,12 @@ class ClassicProtocol {
  private:
   using Waiting = Done<wire::JoinGroupResponse>;
 
+  // Why a group rebalances: for people, and fact by fact.
+  struct Why {
+    std::string text;
+    std::vector<RebalanceTracker::Trigger> triggers;
+  };
+
   void join_new(Shard& shard, ClassicGroup& group, const wire::JoinGroupRequest& request,
                 const RequestContext& context, std::vector<Protocol> protocols, Now now,
                 const Waiting& done);
@@ -63,8 +69,8 @@ class ClassicProtocol {
                      const std::optional<std::string>& old_leader, Now now);
   [[nodiscard]] bool accepts(ClassicGroup& group, std::string_view member) const;
 
-  void rebalance_or_complete(Shard& shard, ClassicGroup& group, const std::string& reason, Now now);
-  void prepare_rebalance(Shard& shard, ClassicGroup& group, const std::string& reason, Now now);
+  void rebalance_or_complete(Shard& shard, ClassicGroup& group, const Why& why, Now now);
+  void prepare_rebalance(Shard& shard, ClassicGroup& group, const Why& why, Now now);
   void complete_join_if_all(Shard& shard, ClassicGroup& group, Now now);
   void complete_join(Shard& shard, ClassicGroup& group, Now now);
   void write_group(Shard& shard, const ClassicGroup& group,
@@ -88,6 +94,7 @@ class ClassicProtocol {
   void transition(ClassicGroup& group, ClassicState to, const std::string& reason, Now now);
   void tell_state(const ClassicGroup& group, const std::string& reason);
   void tell_members(const ClassicGroup& group);
+  void tell_rebalance(ClassicGroup& group, Now now);
 
   Runtime& runtime_;
 

@@ -71,8 +71,9 @@ void OffsetProtocol::commit(Shard& shard, const wire::OffsetCommitRequest& reque
   // Committing shows that the member lives.
   if (group != nullptr &&
       (group->in(ClassicState::stable) || group->in(ClassicState::preparing_rebalance))) {
-    if (const ClassicMember* member = group->find(request.member_id); member != nullptr) {
+    if (ClassicMember* member = group->find(request.member_id); member != nullptr) {
       classic_.restart_session(shard, *group, *member, now);
+      member->seen(now);
     }
   }
 

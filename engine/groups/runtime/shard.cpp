@@ -197,6 +197,7 @@ void Shard::offset_changed(const OffsetKey& key, const CommittedOffset* next, No
     published->second.counters = std::make_shared<event::CommittedCounters>();
   }
   published->second.counters->offset.set(next->offset);
+  published->second.counters->committed_at_ms.set(next->commit_timestamp_ms);
   if (fresh || now.instant - published->second.told >= kTellAgain) {
     published->second.told = now.instant;
     runtime_.emit(event::OffsetCommitted{key.group, key.topic, PartitionIndex(key.partition),

@@ -51,13 +51,14 @@ Answer<wire::SyncGroupResponse> World::sync(const std::string& group, std::int32
                                             const std::string& member,
                                             const std::map<std::string, std::string>& assignments,
                                             const std::optional<std::string>& instance,
-                                            const std::string& protocol) {
+                                            const std::string& protocol,
+                                            const std::string& type) {
   wire::SyncGroupRequest request;
   request.group_id = group;
   request.generation_id = generation;
   request.member_id = member;
   request.group_instance_id = instance;
-  request.protocol_type = "consumer";
+  request.protocol_type = type;
   request.protocol_name = protocol;
   for (const auto& [id, bytes] : assignments) {
     wire::SyncGroupRequest::SyncGroupRequestAssignment assignment;
@@ -222,7 +223,7 @@ std::string World::lone_member(const std::string& group, const JoinOptions& opti
   const Answer<wire::JoinGroupResponse> joined = join(group, id, options);
   id = joined->member_id;
   sync(group, joined->generation_id, id, {{id, "A"}}, options.instance,
-       joined->protocol_name.value_or(""));
+       joined->protocol_name.value_or(""), options.type);
   return id;
 }
 

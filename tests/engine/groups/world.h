@@ -62,7 +62,8 @@ class World {
                                        const std::string& member,
                                        const std::map<std::string, std::string>& assignments = {},
                                        const std::optional<std::string>& instance = {},
-                                       const std::string& protocol = "range");
+                                       const std::string& protocol = "range",
+                                       const std::string& type = "consumer");
   wire::ErrorCode heartbeat(const std::string& group, std::int32_t generation,
                             const std::string& member,
                             const std::optional<std::string>& instance = {});

@@ -94,7 +94,12 @@ std::string print(const ClusterView& view) {
   for (const auto& [id, g] : *view.groups) {
     out += "group " + id + " " + g->id + " " + g->state + " " + std::to_string(g->generation) +
            " " + g->protocol + " " + g->leader + " " + g->reason + " " +
-           std::to_string(g->changed_at.ms) + "\n";
+           std::to_string(g->changed_at.ms) + " " + g->protocol_type + " " +
+           std::to_string(g->rebalancing_since.ms) + "\n";
+    for (const auto& r : g->rebalances) {
+      out += "  rebalance " + std::to_string(r.at.ms) + " " + std::to_string(r.what->generation) +
+             "\n";
+    }
     for (const auto& m : g->members) {
       out += "  " + m.member_id + " " + std::to_string(m.partitions.size()) + "\n";
     }
@@ -276,6 +281,20 @@ ClusterView twin(const std::vector<event::Stamped>& all, std::size_t published) 
       g.protocol = state->protocol;
       g.reason = state->reason;
       g.changed_at = s.at;
+      if (!state->protocol_type.empty()) {
+        g.protocol_type = state->protocol_type;
+      }
+      const bool runs =
+          state->state == "PreparingRebalance" || state->state == "CompletingRebalance";
+      g.rebalancing_since = !runs                           ? WallTime{}
+                            : g.rebalancing_since.ms != 0 ? g.rebalancing_since
+                                                          : s.at;
+    } else if (const auto* rebalanced = std::get_if<event::GroupRebalanced>(&s.event)) {
+      GroupView& g = groups[rebalanced->group];
+      g.rebalances.push_back({s.at, std::make_shared<const event::GroupRebalanced>(*rebalanced)});
+      if (g.rebalances.size() > GroupView::kRebalancesMax) {
+        g.rebalances.erase(g.rebalances.begin());
+      }
     } else if (const auto* assigned = std::get_if<event::GroupAssigned>(&s.event)) {
       GroupView& g = groups[assigned->group];
       g.generation = assigned->generation;
@@ -438,13 +457,20 @@ event::Any random_event(Prng& prng, std::map<std::string, Uuid>& live, std::uint
     case 22:
       return event::RecordsFetched{};
     case 23:
-      return event::GroupStateChanged{group, "Stable", 2, "range", "because"};
+      return event::GroupStateChanged{group, prng.below(2) == 0 ? "Stable" : "PreparingRebalance", 2,
+                                      "range", "because", prng.below(2) == 0 ? "consumer" : ""};
     case 24:
       return event::GroupAssigned{
           group, 3, "m", {{"m", "c", "h", {}, connection, {{"t", partition}}}}};
     case 25:
       return event::OffsetCommitted{group, name, partition, offset,
                                     std::make_shared<event::CommittedCounters>()};
+    case 27: {
+      event::GroupRebalanced rebalanced;
+      rebalanced.group = group;
+      rebalanced.generation = static_cast<std::int32_t>(offset.value());
+      return rebalanced;
+    }
     case 26:
       return prng.below(2) == 0 ? event::Any(event::OffsetDeleted{group, name, partition})
                                 : event::Any(event::GroupDeleted{group});
@@ -587,6 +613,35 @@ class TestReducer : public QObject {
     QCOMPARE(view->recent->size(), ClusterView::kRecentMax);
     QCOMPARE(view->recent->back().number, std::uint64_t{ClusterView::kRecentMax + 500});
     QCOMPARE(view->recent->front().number, std::uint64_t{501});
+  }
+
+  void a_group_keeps_its_last_rebalances() {
+    Feed feed;
+    const ViewPtr before = [&] {
+      feed(event::GroupStateChanged{"g", "PreparingRebalance", 0, {}, "m joined", "consumer"});
+      return feed.reducer.publish();
+    }();
+    const GroupView* running = before->find_group("g");
+    QCOMPARE(running->protocol_type, std::string("consumer"));
+    QCOMPARE(running->rebalancing_since, running->changed_at);
+    feed(event::GroupStateChanged{"g", "CompletingRebalance", 1, "range", "m joined", "consumer"});
+    QCOMPARE(feed.reducer.publish()->find_group("g")->rebalancing_since,
+             running->rebalancing_since);
+    feed(event::GroupStateChanged{"g", "Stable", 1, "range", "assigned", "consumer"});
+    for (std::int32_t n = 1; n <= 60; ++n) {
+      event::GroupRebalanced rebalanced;
+      rebalanced.group = "g";
+      rebalanced.generation = n;
+      feed(rebalanced);
+    }
+    const ViewPtr after = feed.reducer.publish();
+    const GroupView* group = after->find_group("g");
+    QCOMPARE(group->rebalancing_since.ms, std::int64_t{0});
+    QCOMPARE(group->rebalances.size(), GroupView::kRebalancesMax);
+    QCOMPARE(group->rebalances.front().what->generation, 11);
+    QCOMPARE(group->rebalances.back().what->generation, 60);
+    QVERIFY(group->rebalances.back().at > group->rebalances.front().at);
+    QVERIFY(running->rebalances.empty());  // a reader of the old view sees the old world
   }
 
   void loss_is_told() {
