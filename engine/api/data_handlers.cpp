@@ -8,11 +8,12 @@
 namespace hw::api {
 
 std::span<const Handler> data_handlers() {
-  static constexpr std::array<Handler, 4> kHandlers{
+  static constexpr std::array kHandlers{
       handler<wire::ProduceRequest, handle_produce>(),
       handler<wire::FetchRequest, handle_fetch>(),
       handler<wire::ListOffsetsRequest, handle_list_offsets>(),
       handler<wire::OffsetForLeaderEpochRequest, handle_offset_for_leader_epoch>(),
+      handler<wire::DeleteRecordsRequest, handle_delete_records>(),
   };
   return kHandlers;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "engine/api/handler.h"
+#include "engine/wire/msg/delete_records.h"
 #include "engine/wire/msg/fetch.h"
 #include "engine/wire/msg/list_offsets.h"
 #include "engine/wire/msg/offset_for_leader_epoch.h"
@@ -16,5 +17,6 @@ void handle_fetch(Node& node, const RequestContext& context, wire::FetchRequest&
 void handle_list_offsets(Node& node, const RequestContext& context, wire::ListOffsetsRequest& request);
 void handle_offset_for_leader_epoch(Node& node, const RequestContext& context,
                                     wire::OffsetForLeaderEpochRequest& request);
+void handle_delete_records(Node& node, const RequestContext& context, wire::DeleteRecordsRequest& request);
 
 }  // namespace hw::api

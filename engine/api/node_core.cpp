@@ -205,6 +205,7 @@ struct NodeCore::Impl final : Node {
     starting = false;
     published(metadata::ControlPlane::Published{image(), delta_of_everything(*image())});
     next_flush = in_memory ? kNever : now.instant + flush_interval();
+    logs->start_tasks(now.instant);
     pump();
     if (control->ready()) {
       announce_ready();
@@ -231,6 +232,10 @@ struct NodeCore::Impl final : Node {
         milliseconds(configs->number("replica.high.watermark.checkpoint.interval.ms"));
     manager.recovery_point_checkpoint_interval =
         milliseconds(configs->number("log.flush.offset.checkpoint.interval.ms"));
+    manager.initial_task_delay = milliseconds(configs->number("log.initial.task.delay.ms"));
+    manager.retention_check_interval = milliseconds(configs->number("log.retention.check.interval.ms"));
+    manager.delete_delay_ms = configs->number("log.segment.delete.delay.ms");
+    manager.keep_deleted = !in_memory;
     HW_TRY(logs, log::LogManager::open(disk, std::move(manager), events, Prng(prng_.next())));
     return {};
   }
@@ -750,6 +755,10 @@ struct NodeCore::Impl final : Node {
     }
     if (logs->next_deadline() <= now.instant) {
       logs->tick(now.instant, now.wall);
+      for (const Error& problem : logs->take_problems()) {
+        emit(event::RequestRefused{ConnectionId(0), -1, -1,
+                                   static_cast<std::int16_t>(wire::ErrorCode::kafka_storage_error), problem.detail});
+      }
     }
     if (next_flush <= now.instant) {
       next_flush = now.instant + flush_interval();

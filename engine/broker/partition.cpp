@@ -87,6 +87,30 @@ log::AppendOutcome Partition::append(log::AppendRequest request, std::int16_t ac
   return outcome;
 }
 
+Partition::Deleted Partition::delete_records(Offset offset) {
+  Deleted result;
+  result.error = check(true, kNoLeaderEpoch);
+  if (result.error != wire::ErrorCode::none) {
+    return result;
+  }
+  const log::LogConfig& config = topic_.settings.log;
+  if (config.cleanup_compact && !config.cleanup_delete) {
+    result.error = wire::ErrorCode::policy_violation;
+    return result;
+  }
+  const Offset target = offset == Offset(-1) ? log_->high_watermark() : offset;
+  if (target < Offset(0) || target > log_->high_watermark()) {
+    result.error = wire::ErrorCode::offset_out_of_range;
+    return result;
+  }
+  if (!log_->advance_log_start_offset(target)) {
+    result.error = wire::ErrorCode::kafka_storage_error;
+    return result;
+  }
+  result.low_watermark = log_->log_start_offset();
+  return result;
+}
+
 bool Partition::follower_fetched(BrokerId follower, Offset log_end, Instant now) {
   if (!is_leader() || log_ == nullptr) {
     return false;

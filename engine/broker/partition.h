@@ -70,6 +70,14 @@ class Partition {
   // REQUIRES: check(true, …) is none. `acks` decides whether a too small ISR refuses. True in `moved`: readers see more.
   log::AppendOutcome append(log::AppendRequest request, std::int16_t acks, bool& moved);
 
+  // DeleteRecords: raises the log start to `offset` (-1: the high watermark). The low watermark is the log start of the
+  // replica that is farthest back.
+  struct Deleted {
+    wire::ErrorCode error = wire::ErrorCode::none;
+    Offset low_watermark = kNoOffset;
+  };
+  [[nodiscard]] Deleted delete_records(Offset offset);
+
   // A follower's fetch tells how far it is.
   bool follower_fetched(BrokerId follower, Offset log_end, Instant now);
   // True: it moved.

@@ -54,6 +54,9 @@ class Disk {
   virtual Result<void> sync_directory(const std::string& path) = 0;
   virtual Result<std::unique_ptr<Lock>> lock(const std::string& path) = 0;  // Errc::locked when somebody holds it
   virtual Result<std::uint64_t> free_bytes(const std::string& path) = 0;
+  virtual Result<std::uint64_t> total_bytes(const std::string& path) = 0;  // of the file system that holds it
+  // When the file was last written, wall milliseconds; Errc::unsupported where the disk does not remember.
+  virtual Result<std::int64_t> modified_ms(const std::string& path) = 0;
 
   // Small files, whole. write_whole goes through a temporary name, sync and rename, so that a reader sees old or new.
   Result<Bytes> read_whole(const std::string& path, std::uint64_t max_bytes = 64U << 20U);

@@ -228,6 +228,12 @@ Result<std::uint64_t> FaultDisk::free_bytes(const std::string& path) {
   return base_.free_bytes(path);
 }
 
+Result<std::uint64_t> FaultDisk::total_bytes(const std::string& path) {
+  return capacity_ != 0 ? Result<std::uint64_t>(capacity_) : base_.total_bytes(path);
+}
+
+Result<std::int64_t> FaultDisk::modified_ms(const std::string& path) { return base_.modified_ms(path); }
+
 void FaultDisk::kill() {
   ++generation_;
   fail_countdown_ = 0;

@@ -39,6 +39,8 @@ class FaultDisk final : public Disk {
   Result<void> sync_directory(const std::string& path) override;
   Result<std::unique_ptr<Lock>> lock(const std::string& path) override;
   Result<std::uint64_t> free_bytes(const std::string& path) override;
+  Result<std::uint64_t> total_bytes(const std::string& path) override;
+  Result<std::int64_t> modified_ms(const std::string& path) override;
 
   // The machine lost power: unsynced data suffers. Every File opened before is dead, every Lock is free.
   Result<void> crash();

@@ -397,6 +397,12 @@ Result<std::uint64_t> MemoryDisk::free_bytes(const std::string& /*path*/) {
   return state_->max_bytes - state_->used.load(std::memory_order_relaxed);
 }
 
+Result<std::uint64_t> MemoryDisk::total_bytes(const std::string& /*path*/) { return state_->max_bytes; }
+
+Result<std::int64_t> MemoryDisk::modified_ms(const std::string& path) {
+  return fail(Errc::unsupported, path + " is in memory, which keeps no times");
+}
+
 std::uint64_t MemoryDisk::used_bytes() const { return state_->used.load(std::memory_order_relaxed); }
 
 }  // namespace hw::env

@@ -34,6 +34,8 @@ class MemoryDisk final : public Disk {
   Result<void> sync_directory(const std::string& path) override;
   Result<std::unique_ptr<Lock>> lock(const std::string& path) override;
   Result<std::uint64_t> free_bytes(const std::string& path) override;
+  Result<std::uint64_t> total_bytes(const std::string& path) override;
+  Result<std::int64_t> modified_ms(const std::string& path) override;
 
   [[nodiscard]] std::uint64_t used_bytes() const;
 

@@ -523,6 +523,22 @@ Result<std::uint64_t> PosixDisk::free_bytes(const std::string& path) {
   return static_cast<std::uint64_t>(status.f_bavail) * static_cast<std::uint64_t>(status.f_frsize);
 }
 
+Result<std::uint64_t> PosixDisk::total_bytes(const std::string& path) {
+  struct statvfs status {};
+  if (::statvfs(path.c_str(), &status) != 0) {
+    return os_error(errno, "cannot look at the file system of " + path);
+  }
+  return static_cast<std::uint64_t>(status.f_blocks) * static_cast<std::uint64_t>(status.f_frsize);
+}
+
+Result<std::int64_t> PosixDisk::modified_ms(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) {
+    return os_error(errno, "cannot look at " + path);
+  }
+  return std::int64_t{status.st_mtim.tv_sec} * 1000 + status.st_mtim.tv_nsec / 1'000'000;
+}
+
 std::size_t PosixDisk::open_descriptors() const {
   const std::lock_guard guard(cache_->mutex);
   return cache_->recent.size() + cache_->grace.size();

@@ -37,6 +37,8 @@ class PosixDisk final : public Disk {
   Result<void> sync_directory(const std::string& path) override;
   Result<std::unique_ptr<Lock>> lock(const std::string& path) override;
   Result<std::uint64_t> free_bytes(const std::string& path) override;
+  Result<std::uint64_t> total_bytes(const std::string& path) override;
+  Result<std::int64_t> modified_ms(const std::string& path) override;
 
   // Descriptors open now (those in their grace time included): for tests and the status of a node.
   [[nodiscard]] std::size_t open_descriptors() const;

@@ -11,7 +11,8 @@ const char* kind_name(const Any& event) noexcept {
       "client.identified",   "connection.closed",  "request.refused",     "topic.created",
       "topic.deleted",       "topic.config",       "partition.changed",   "controller.elected",
       "metadata.committed",  "replica.opened",     "replica.closed",      "segment.rolled",
-      "segment.deleted",     "log.recovered",      "batch.appended",      "records.fetched",
+      "segment.deleted",     "log.start.moved",    "log.recovered",       "replica.moved",
+      "log.dir.failed",      "batch.appended",     "records.fetched",
       "producer.fenced",     "duplicate.suppressed", "group.state",       "group.assigned",
       "group.rebalanced",    "offset.committed",    "offset.deleted",     "group.deleted",       "events.lost",
   };

@@ -108,11 +108,28 @@ struct SegmentRolled {  // also sent once per existing segment when a log opens
   PartitionIndex partition;
   Offset base_offset;
 };
+// Why records at the start of a log went away.
+enum class DeletionCause : std::uint8_t {
+  truncation,      // the end of the log was cut: a follower, or a log that begins anew
+  records,         // DeleteRecords
+  retention_time,  // retention.ms
+  retention_size,  // retention.bytes
+};
 struct SegmentDeleted {
   BrokerId node;
   Uuid topic_id;
   PartitionIndex partition;
   Offset base_offset;
+  DeletionCause cause = DeletionCause::truncation;
+  std::int64_t size_bytes = 0;
+};
+struct LogStartMoved {  // records below `to` are not readable any more; their segments may go later
+  BrokerId node;
+  Uuid topic_id;
+  PartitionIndex partition;
+  Offset from;
+  Offset to;
+  DeletionCause cause = DeletionCause::records;
 };
 struct LogRecovered {
   BrokerId node;
@@ -120,6 +137,17 @@ struct LogRecovered {
   PartitionIndex partition;
   Offset truncated_to;
   std::int64_t truncated_bytes = 0;
+};
+struct ReplicaMoved {  // to another log directory of its node (KIP-113)
+  BrokerId node;
+  Uuid topic_id;
+  PartitionIndex partition;
+  std::string directory;
+};
+struct LogDirFailed {  // its replicas answer KAFKA_STORAGE_ERROR; the others go on
+  BrokerId node;
+  std::string directory;
+  std::string reason;
 };
 struct BatchAppended {  // low priority: dropped first, and counted, when the ring is full
   BrokerId node;
@@ -253,9 +281,9 @@ struct EventsLost {
 using Any = std::variant<NodeStarted, NodeReady, NodeStopped, ConnectionOpened, ClientIdentified, ConnectionClosed,
                          RequestRefused, TopicCreated, TopicDeleted, TopicConfigChanged, PartitionChanged,
                          ControllerElected, MetadataCommitted, ReplicaOpened, ReplicaClosed, SegmentRolled,
-                         SegmentDeleted, LogRecovered, BatchAppended, RecordsFetched, ProducerFenced,
-                         DuplicateSuppressed, GroupStateChanged, GroupAssigned, GroupRebalanced, OffsetCommitted,
-                         OffsetDeleted, GroupDeleted, EventsLost>;
+                         SegmentDeleted, LogStartMoved, LogRecovered, ReplicaMoved, LogDirFailed, BatchAppended,
+                         RecordsFetched, ProducerFenced, DuplicateSuppressed, GroupStateChanged, GroupAssigned,
+                         GroupRebalanced, OffsetCommitted, OffsetDeleted, GroupDeleted, EventsLost>;
 
 // "leader.elected" style name of a kind, stable across releases.
 [[nodiscard]] const char* kind_name(const Any& event) noexcept;

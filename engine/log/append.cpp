@@ -316,7 +316,7 @@ Result<void> PartitionLog::Impl::roll(WallTime now) {
     old.become_inactive();
     segments_.push_back(std::move(fresh));
   }
-  names_since_ = log_end_;
+  note_names(log_end_);
   active_created_ = now;
   draw_jitter();
   counters_->segments.set(static_cast<std::int64_t>(segments_.size()));
@@ -346,6 +346,7 @@ Result<void> PartitionLog::Impl::write(const Bytes& batches, ConnectionId connec
   }
   Segment& segment = active();
   HW_CHECK(segment.append(batches, config_.index_interval_bytes));
+  segment.appended_at(now);
   size_ += static_cast<std::int64_t>(batches.size());
   wire::BatchCursor cursor(batches.span());
   while (cursor.next(batch)) {

@@ -2,6 +2,7 @@
 #include "engine/log/log_manager.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <unordered_map>
 #include <utility>
@@ -36,6 +37,15 @@ struct Checkpoint {
   std::string in_flight;
 };
 
+// One turn of retention looks at so many logs and renames so many segments; the next one goes on.
+constexpr std::size_t kLogsPerTurn = 256;
+constexpr std::size_t kSegmentsPerTurn = 64;
+
+struct WaitingRemoval {
+  Instant due;
+  Removal removal;
+};
+
 // The metadata log's offsets belong to raft, not to these files.
 constexpr const char* kMetadataTopic = "__cluster_metadata";
 
@@ -63,6 +73,11 @@ struct LogManager::Impl {
   Checkpoint recovery_checkpoint;
   Checkpoint watermark_checkpoint;
   Checkpoint start_checkpoint;
+  Instant retention_due = kNever;
+  std::optional<Key> retention_next;     // a pass is under way; it goes on here
+  std::deque<Key> retention_again;       // a flush came back that a deletion waited for
+  std::vector<WaitingRemoval> removals;  // ascending by due
+  std::vector<Error> problems;
 
   [[nodiscard]] std::string path(const std::string& name) const { return options.directory + "/" + name; }
 
@@ -146,6 +161,88 @@ struct LogManager::Impl {
     checkpoint.job_id = jobs.push(std::move(job));
   }
 
+  void push_removal(Removal removal) {
+    DiskJob job;
+    job.kind = JobKind::remove;
+    job.work = [disk_ptr = &disk, gone = std::move(removal)]() -> Result<void> {
+      for (const std::string& file : gone.files) {
+        if (Result<void> done = disk_ptr->remove(file); !done && done.error().code != Errc::not_found) {
+          return done;
+        }
+      }
+      if (!gone.tree.empty()) {
+        return disk_ptr->remove_tree(gone.tree);
+      }
+      return {};
+    };
+    jobs.push(std::move(job));
+  }
+
+  void schedule_removals(Instant now) {
+    for (Removal& removal : jobs.take_removals()) {
+      if (!options.keep_deleted || removal.delay_ms <= 0) {
+        push_removal(std::move(removal));
+        continue;
+      }
+      const Instant due = now + milliseconds(removal.delay_ms);
+      const auto at = std::upper_bound(removals.begin(), removals.end(), due,
+                                       [](Instant when, const WaitingRemoval& other) { return when < other.due; });
+      removals.insert(at, WaitingRemoval{due, std::move(removal)});
+    }
+    std::size_t due = 0;
+    while (due < removals.size() && removals[due].due <= now) {
+      push_removal(std::move(removals[due].removal));
+      ++due;
+    }
+    removals.erase(removals.begin(), removals.begin() + static_cast<std::ptrdiff_t>(due));
+  }
+
+  // True: the allowance is used up and the log may have more to delete.
+  bool retain(const Key& key, PartitionLog& log, WallTime wall, std::size_t& allowance) {
+    if (key.first == kMetadataTopic) {
+      return false;
+    }
+    Result<std::size_t> gone = log.delete_old_segments(wall, allowance);
+    if (!gone) {
+      problems.push_back(std::move(gone.error()));
+      return false;
+    }
+    allowance -= std::min(allowance, *gone + (log.deletion_waits() ? 1 : 0));
+    return allowance == 0 && !log.deletion_waits();
+  }
+
+  void go_on_with_retention(Instant now, WallTime wall) {
+    std::size_t allowance = kSegmentsPerTurn;
+    while (!retention_again.empty() && allowance > 0) {
+      const Key key = std::move(retention_again.front());
+      retention_again.pop_front();
+      if (const auto it = logs.find(key); it != logs.end() && retain(key, *it->second, wall, allowance)) {
+        retention_again.push_front(key);  // it may have more
+      }
+    }
+    if (retention_due <= now) {
+      retention_due = now + options.retention_check_interval;
+      if (!retention_next && !logs.empty()) {
+        retention_next = logs.begin()->first;
+      }
+    }
+    if (!retention_next || allowance == 0) {
+      return;
+    }
+    auto it = logs.lower_bound(*retention_next);
+    for (std::size_t i = 0; i < kLogsPerTurn && it != logs.end() && allowance > 0; ++i) {
+      if (retain(it->first, *it->second, wall, allowance)) {
+        break;  // the next turn begins with it
+      }
+      ++it;
+    }
+    retention_next = it == logs.end() ? std::nullopt : std::optional<Key>(it->first);
+  }
+
+  [[nodiscard]] Instant retention_deadline() const {
+    return retention_next || !retention_again.empty() || jobs.has_removals() ? Instant{} : retention_due;
+  }
+
   Result<void> write_now(Checkpoint& checkpoint, const std::string& text, bool always) {
     if (!always && text == checkpoint.written) {
       return {};
@@ -220,7 +317,7 @@ Result<std::unique_ptr<LogManager>> LogManager::open(env::Disk& disk, LogManager
   state.watermark_checkpoint.name = kHighWatermarkCheckpoint;
   state.watermark_checkpoint.interval = state.options.high_watermark_checkpoint_interval;
   state.start_checkpoint.name = kLogStartCheckpoint;
-  state.start_checkpoint.interval = state.options.recovery_point_checkpoint_interval;
+  state.start_checkpoint.interval = state.options.start_checkpoint_delay;
   state.recovery_checkpoint.written = format_offsets(state.recovery_points);
   state.watermark_checkpoint.written = format_offsets(state.high_watermarks);
   state.start_checkpoint.written = format_offsets(state.log_starts);
@@ -254,10 +351,7 @@ Result<void> LogManager::load_all(const Wanted& wanted, WallTime now) {
   HW_TRY(const std::vector<std::string> names, state.disk.list(state.options.directory));
   for (const std::string& name : names) {
     if (name.size() > 7 && name.compare(name.size() - 7, 7, "-delete") == 0) {
-      DiskJob job;
-      job.kind = JobKind::remove;
-      job.work = [disk = &state.disk, path = state.path(name)]() { return disk->remove_tree(path); };
-      state.jobs.push(std::move(job));
+      state.push_removal(Removal{{}, state.path(name), 0});
       continue;
     }
     const std::optional<DirectoryName> parsed = parse_partition_directory(name);
@@ -315,13 +409,18 @@ Result<void> LogManager::delete_log(const Uuid& topic_id, PartitionIndex partiti
   const std::string renamed =
       state.path(renamed_directory(identity.topic, identity.partition, Uuid::random(state.prng), "-delete"));
   HW_CHECK(state.disk.rename(log.directory(), renamed));
+  if (log.log_start_offset() > Offset(0)) {
+    state.start_checkpoint.due = Instant{};  // a topic of the same name must not find this start
+  }
   log.abandon();
   state.by_id.erase(it);
   state.logs.erase({identity.topic, identity.partition});
-  DiskJob job;
-  job.kind = JobKind::remove;
-  job.work = [disk = &state.disk, renamed]() { return disk->remove_tree(renamed); };
-  state.jobs.push(std::move(job));
+  Removal removal{{}, renamed, state.options.delete_delay_ms};
+  if (state.options.keep_deleted) {
+    state.jobs.remove_later(std::move(removal));
+  } else {
+    state.push_removal(std::move(removal));
+  }
   state.jobs.note_change();
   // A topic of the same name that comes later begins anew.
   const Key key{identity.topic, identity.partition};
@@ -340,6 +439,9 @@ void LogManager::job_done(const DiskJob& job, const Result<void>& result, WallTi
       if (PartitionLog* log = find(job.topic_id, job.partition)) {
         if (result) {
           log->flushed(job, now);
+          if (log->deletion_waits()) {
+            state.retention_again.emplace_back(log->identity().topic, log->identity().partition);
+          }
         } else {
           log->flush_failed();
         }
@@ -352,6 +454,8 @@ void LogManager::job_done(const DiskJob& job, const Result<void>& result, WallTi
           checkpoint->writing = false;
           if (result) {
             checkpoint->written = std::move(checkpoint->in_flight);
+          } else if (checkpoint == &state.start_checkpoint) {
+            state.jobs.note_start_change();
           } else {
             state.jobs.note_change();
           }
@@ -363,8 +467,28 @@ void LogManager::job_done(const DiskJob& job, const Result<void>& result, WallTi
   }
 }
 
+void LogManager::start_tasks(Instant now) { impl_->retention_due = now + impl_->options.initial_task_delay; }
+void LogManager::set_delete_delay(std::int64_t delay_ms) { impl_->options.delete_delay_ms = delay_ms; }
+std::vector<Error> LogManager::take_problems() { return std::exchange(impl_->problems, {}); }
+
 void LogManager::tick(Instant instant, WallTime wall) {
   Impl& state = *impl_;
+  state.go_on_with_retention(instant, wall);
+  state.schedule_removals(instant);
+  if (state.jobs.start_changed()) {
+    state.jobs.start_changes_seen();
+    if (state.start_checkpoint.due == kNever) {
+      state.start_checkpoint.due = instant + state.start_checkpoint.interval;
+    }
+  }
+  if (instant >= state.start_checkpoint.due) {
+    if (state.start_checkpoint.writing) {
+      state.start_checkpoint.due = instant + milliseconds(10);  // what is being written is older
+    } else {
+      state.start_checkpoint.due = kNever;
+      state.queue(state.start_checkpoint, state.start_text());
+    }
+  }
   if (state.jobs.changed()) {
     state.jobs.changes_seen();
     for (Checkpoint* checkpoint : {&state.recovery_checkpoint, &state.watermark_checkpoint}) {
@@ -385,7 +509,6 @@ void LogManager::tick(Instant instant, WallTime wall) {
   if (instant >= state.recovery_checkpoint.due) {
     state.recovery_checkpoint.due = kNever;
     state.queue(state.recovery_checkpoint, state.recovery_text());
-    state.queue(state.start_checkpoint, state.start_text());
     for (const auto& [key, log] : state.logs) {
       log->expire_producers(wall);
     }
@@ -394,7 +517,14 @@ void LogManager::tick(Instant instant, WallTime wall) {
 
 Instant LogManager::next_deadline() const {
   const Impl& state = *impl_;
-  const Instant due = std::min(state.recovery_checkpoint.due, state.watermark_checkpoint.due);
+  Instant due = std::min({state.recovery_checkpoint.due, state.watermark_checkpoint.due, state.start_checkpoint.due,
+                          state.retention_deadline()});
+  if (!state.removals.empty()) {
+    due = std::min(due, state.removals.front().due);
+  }
+  if (state.jobs.start_changed() && state.start_checkpoint.due == kNever) {
+    return Instant{};
+  }
   const bool unnoticed = state.recovery_checkpoint.due == kNever || state.watermark_checkpoint.due == kNever;
   // A change that no tick has seen yet: at the next chance.
   return state.jobs.changed() && unnoticed ? Instant{} : due;

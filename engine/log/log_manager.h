@@ -5,7 +5,8 @@
 //   open()            takes `.lock`, checks meta.properties, reads the offset checkpoints and the clean-shutdown marker
 //   create_log() …    opens or makes single logs (the metadata log comes first)
 //   load_all()        opens every partition directory that is wanted; strays are set aside
-//   tick()            queues the periodic checkpoints
+//   start_tasks()     retention begins log.initial.task.delay.ms later
+//   tick()            queues the periodic checkpoints, deletes what retention lets go, a bounded piece at a time
 //   shut_down()       closes every log, writes checkpoints and the marker
 //
 // Thread rule: one thread (the node's). Jobs queued in jobs() run on the disk pool; their results come back in job_done().
@@ -44,6 +45,11 @@ struct LogManagerOptions {
   std::string cluster_id;  // empty: whatever the directory says
   Duration high_watermark_checkpoint_interval = seconds(5);
   Duration recovery_point_checkpoint_interval = seconds(60);
+  Duration initial_task_delay = seconds(30);         // log.initial.task.delay.ms
+  Duration retention_check_interval = seconds(300);  // log.retention.check.interval.ms
+  Duration start_checkpoint_delay = seconds(1);      // after a log start moved
+  std::int64_t delete_delay_ms = 60'000;             // log.segment.delete.delay.ms: directories of deleted partitions
+  bool keep_deleted = true;                          // false: files go at once (a disk in memory gives back what they take)
 };
 
 class LogManager {
@@ -79,15 +85,22 @@ class LogManager {
   [[nodiscard]] PartitionLog* find(const std::string& topic, PartitionIndex partition) const;
   [[nodiscard]] std::vector<PartitionLog*> logs() const;  // sorted by topic, partition
 
-  // Renames the directory at once (the name is free again) and queues its removal.
+  // Retention starts to look, every log.retention.check.interval.ms. Never called: nothing is ever deleted.
+  void start_tasks(Instant now);
+  void set_delete_delay(std::int64_t delay_ms);
+
+  // Renames the directory at once (the name is free again) and lets it be removed after the delay.
   Result<void> delete_log(const Uuid& topic_id, PartitionIndex partition);
 
   [[nodiscard]] DiskJobs& jobs();
   void job_done(const DiskJob& job, const Result<void>& result, WallTime now);
 
-  // Queues due checkpoints and flushes; nothing where nothing changed since the last ones.
+  // Queues due checkpoints, flushes and removals and goes on with retention.
   void tick(Instant instant, WallTime wall);
   [[nodiscard]] Instant next_deadline() const;  // kNever: nothing changed
+
+  // What went wrong with single logs since the last call, for people.
+  [[nodiscard]] std::vector<Error> take_problems();
 
   // Closes every log, then writes the checkpoints and `.kafka_cleanshutdown`. Outstanding jobs must have been run or dropped.
   Result<void> shut_down(WallTime now, std::int64_t broker_epoch);

@@ -93,7 +93,8 @@ Result<void> PartitionLog::Impl::write_snapshot(Offset at) {
   const Bytes bytes = producers_.snapshot();
   HW_CHECK(context_.disk->write_whole(path_of(segment_stem(at) + ".snapshot"), bytes.span(), false));
   snapshots_.push_back(at);
-  names_since_ = log_end_;
+  fresh_snapshots_.push_back(at);
+  note_names(log_end_);
   return {};
 }
 
@@ -108,16 +109,35 @@ Result<void> PartitionLog::Impl::remove_snapshots_from(Offset offset) {
   return {};
 }
 
+void PartitionLog::Impl::note_names(Offset end) {
+  names_since_ = end;
+  ++names_;
+}
+
+void PartitionLog::Impl::names_synced() {
+  names_since_ = kNoOffset;
+  fresh_snapshots_.clear();
+}
+
+void PartitionLog::Impl::cut_again() {
+  ++generation_;
+  names_queued_ = 0;
+}
+
 void PartitionLog::Impl::queue_flush(WallTime now) {
-  if (context_.jobs == nullptr || log_end_ <= std::max(recovery_point_, flush_queued_)) {
-    return;
+  if (context_.jobs != nullptr && log_end_ > std::max(recovery_point_, flush_queued_)) {
+    push_flush(now);
   }
+}
+
+void PartitionLog::Impl::push_flush(WallTime now) {
   DiskJob job;
   job.kind = JobKind::flush;
   job.topic_id = identity_.topic_id;
   job.partition = identity_.partition;
   job.up_to = log_end_;
   job.generation = generation_;
+  job.names = names_queued_ = names_;
   job.work = flush_work();
   flush_queued_ = log_end_;
   last_flush_ = now;
@@ -198,23 +218,16 @@ void PartitionLog::set_high_watermark(Offset offset) {
 }
 
 Result<void> PartitionLog::advance_log_start_offset(Offset offset) {
-  Impl& log = *impl_;
-  if (offset > log.high_watermark_) {
+  if (offset > impl_->high_watermark_) {
     return fail(Errc::invalid, "the log start cannot pass the high watermark");
   }
-  if (offset <= log.log_start_) {
-    return {};
-  }
-  log.log_start_ = offset;
-  if (log.epochs_.truncate_from_start(offset)) {
-    HW_CHECK(log.write_epochs());
-  }
-  HW_CHECK(log.remove_segments_below(offset));
-  log.update_stable_offset();
-  log.publish();
-  log.note_change();
-  return {};
+  return impl_->raise_log_start(offset, event::DeletionCause::records);
 }
+
+Result<std::size_t> PartitionLog::delete_old_segments(WallTime now, std::size_t most) {
+  return impl_->delete_old_segments(now, most);
+}
+bool PartitionLog::deletion_waits() const { return impl_->deletion_waits_; }
 
 Result<void> PartitionLog::assign_epoch_start(LeaderEpoch epoch, Offset start) {
   if (impl_->epochs_.assign(epoch, start)) {
@@ -246,6 +259,9 @@ void PartitionLog::queue_flush(WallTime now) { impl_->queue_flush(now); }
 
 void PartitionLog::flushed(const DiskJob& job, WallTime now) {
   if (job.generation == impl_->generation_) {
+    if (job.names == impl_->names_) {
+      impl_->names_synced();
+    }
     impl_->flushed(job.up_to, now);
   }
 }
@@ -256,7 +272,7 @@ void PartitionLog::Impl::flushed(Offset up_to, WallTime now) {
     segments_[i]->set_indexes_unsynced(false);
   }
   if (names_since_ < up_to) {
-    names_since_ = kNoOffset;
+    names_synced();
   }
   if (epochs_since_ < up_to) {
     epochs_since_ = kNoOffset;
@@ -268,6 +284,7 @@ void PartitionLog::Impl::flushed(Offset up_to, WallTime now) {
 
 void PartitionLog::flush_failed() {
   impl_->flush_queued_ = impl_->recovery_point_;
+  impl_->names_queued_ = 0;
 }
 
 Result<void> PartitionLog::flush(WallTime now) {
@@ -278,6 +295,7 @@ Result<void> PartitionLog::flush(WallTime now) {
       flush_failed();
       return done;
     }
+    log.names_synced();
     log.flushed(up_to, now);
   }
   return {};

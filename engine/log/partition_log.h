@@ -170,8 +170,16 @@ class PartitionLog {
   bool maybe_advance_high_watermark(Offset offset);
   // Sets it, also lower (a follower after truncation, raft after an election); clamped into [start, end].
   void set_high_watermark(Offset offset);
-  // DeleteRecords and snapshots of raft: raises the log start (never above the high watermark); whole segments below go away.
+  // DeleteRecords and snapshots of raft: raises the log start (never above the high watermark). Whole segments below it go with
+  // the next delete_old_segments(), as in Kafka.
   Result<void> advance_log_start_offset(Offset offset);
+  // Retention, as of `now`: segments below the log start go; with cleanup.policy delete also the oldest while the log stays at
+  // least retention.bytes, and those whose largest timestamp is older than retention.ms. The active segment is rolled
+  // where it would go as well; nothing at or above the high watermark goes. At most `most` at a call; how many went.
+  // A segment goes only when the name of its successor is on stable storage: deletion_waits() says that a flush was
+  // queued for that, and the call has to be repeated when it is done.
+  Result<std::size_t> delete_old_segments(WallTime now, std::size_t most);
+  [[nodiscard]] bool deletion_waits() const;
   // A leader notes where its epoch begins, before its first batch.
   Result<void> assign_epoch_start(LeaderEpoch epoch, Offset start);
 

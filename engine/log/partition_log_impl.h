@@ -47,8 +47,12 @@ struct PartitionLog::Impl {
   // The log end when files were made, or the epochs written, that no finished flush has synced; kNoOffset: none.
   Offset names_since_ = kNoOffset;
   Offset epochs_since_ = kNoOffset;
-  std::uint64_t generation_ = 0;  // counts truncations
+  std::uint64_t names_ = 1;         // counts the changes that names_since_ tells of
+  std::uint64_t names_queued_ = 0;  // a queued flush covers them up to here
+  std::uint64_t generation_ = 0;    // counts truncations
+  bool deletion_waits_ = false;     // for names to be on stable storage
   bool closed_ = false;
+  std::vector<Offset> fresh_snapshots_;     // those that no finished flush has synced
   std::vector<Offset> snapshots_;           // offsets of the .snapshot files, ascending
   std::shared_ptr<event::ReplicaCounters> counters_ = std::make_shared<event::ReplicaCounters>();
 
@@ -67,7 +71,11 @@ struct PartitionLog::Impl {
   Result<void> write_snapshot(Offset at);
   Result<void> remove_snapshots_from(Offset offset);  // those above it
   void draw_jitter();
+  void note_names(Offset end);
+  void names_synced();
+  void cut_again();  // jobs of before do not count
   void queue_flush(WallTime now);
+  void push_flush(WallTime now);
   void flushed(Offset up_to, WallTime now);
 
   // --- append.cpp
@@ -100,11 +108,18 @@ struct PartitionLog::Impl {
   Result<void> rebuild_producers(Offset end, WallTime now);
   Result<void> recover_from(std::size_t first, WallTime now);
 
+  // --- retention.cpp
+  Result<void> raise_log_start(Offset offset, event::DeletionCause cause);
+  Result<std::size_t> delete_old_segments(WallTime now, std::size_t most);
+  template <class Goes>
+  Result<std::size_t> count_deletable(std::size_t most, Goes goes);
+  Result<std::size_t> delete_first(std::size_t count, event::DeletionCause cause, WallTime now);
+  Result<void> retire_first(event::DeletionCause cause);
+
   // --- truncate.cpp
   Result<void> truncate_to(Offset offset);
   Result<void> restart_at(Offset offset);
   Result<void> remove_segments_from(std::size_t first);
-  Result<void> remove_segments_below(Offset offset);
   // What a flush has to sync, and the work that does it. `closing`: the active segment's indexes too.
   std::function<Result<void>()> flush_work(bool closing = false);
 };

@@ -78,7 +78,7 @@ Result<void> PartitionLog::Impl::make_new(const OpenParameters& parameters) {
   segments_.push_back(std::move(segment));
   log_start_ = log_end_ = high_watermark_ = recovery_point_ = parameters.log_start_offset;
   producers_.set_end_offset(log_end_);
-  names_since_ = log_end_;
+  note_names(log_end_);
   emit(event::ReplicaOpened{context_.node, identity_.topic_id, identity_.partition, counters_});
   emit(event::SegmentRolled{context_.node, identity_.topic_id, identity_.partition, log_end_});
   return {};
@@ -108,7 +108,7 @@ Result<void> PartitionLog::Impl::check_identity(const OpenParameters& parameters
   HW_CHECK(file->truncate(0));
   const std::string text = format_partition_metadata(identity_.topic_id);
   const ByteSpan piece = as_bytes(text);
-  names_since_ = log_end_;
+  note_names(log_end_);
   return file->append({&piece, 1});
 }
 
@@ -153,7 +153,7 @@ Result<void> PartitionLog::Impl::load(const OpenParameters& parameters, const st
   if (segments_.empty()) {
     HW_TRY(std::unique_ptr<Segment> segment, Segment::create(disk, directory_, parameters.log_start_offset));
     segments_.push_back(std::move(segment));
-    names_since_ = log_end_;
+    note_names(log_end_);
     recovery_point_ = std::min(recovery_point_, parameters.log_start_offset);
     scan_from = 1;
   }
@@ -234,6 +234,11 @@ Result<void> PartitionLog::Impl::rebuild_producers(Offset end, WallTime now) {
   while (!snapshots_.empty()) {
     const Offset at = snapshots_.back();
     const std::string path = path_of(segment_stem(at) + ".snapshot");
+    if (at < segments_.front()->base_offset()) {
+      // The batches between it and the first segment are gone: it would know producers by sequences long passed.
+      HW_CHECK(remove_snapshots_from(kNoOffset));
+      break;
+    }
     Result<Bytes> bytes = context_.disk->read_whole(path);
     if (bytes && producers_.load_snapshot(bytes->span(), at, now, config_.producer_id_expiration_ms)) {
       from = at;

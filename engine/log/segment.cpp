@@ -214,6 +214,18 @@ Result<TimeIndex::Entry> Segment::largest_timestamp() {
   return *largest_;
 }
 
+Result<std::int64_t> Segment::newest_ms(WallTime now) {
+  HW_TRY(const TimeIndex::Entry largest, largest_timestamp());
+  if (largest.timestamp_ms >= 0) {
+    return largest.timestamp_ms;
+  }
+  if (appended_ms_ < 0) {
+    // A disk that keeps no times: from now on.
+    appended_ms_ = disk_.modified_ms(directory_ + "/" + segment_stem(base_) + ".log").value_or(now.ms);
+  }
+  return appended_ms_;
+}
+
 Result<std::int64_t> Segment::first_timestamp() {
   if (!first_timestamp_) {
     if (size_ < wire::kBatchHeaderSize) {
@@ -436,6 +448,26 @@ Result<void> Segment::remove_files() {
     }
   }
   return {};
+}
+
+Result<std::vector<std::string>> Segment::retire_files() {
+  std::vector<std::string> renamed;
+  const std::string stem = directory_ + "/" + segment_stem(base_);
+  for (const char* suffix : {".log", ".index", ".timeindex", ".txnindex"}) {
+    const std::string path = stem + suffix;
+    if (!disk_.exists(path)) {
+      continue;
+    }
+    std::string to = path + ".deleted";
+    if (Result<void> done = disk_.rename(path, to); !done) {
+      if (renamed.empty()) {
+        return Unexpected(std::move(done.error()));
+      }
+      to = path;  // an index without its log: removed all the same
+    }
+    renamed.push_back(std::move(to));
+  }
+  return renamed;
 }
 
 }  // namespace hw::log

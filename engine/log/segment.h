@@ -15,6 +15,7 @@
 #include "engine/base/bytes.h"
 #include "engine/base/ids.h"
 #include "engine/base/result.h"
+#include "engine/base/time.h"
 #include "engine/env/disk.h"
 #include "engine/log/index_file.h"
 #include "engine/log/transaction_index.h"
@@ -58,6 +59,9 @@ class Segment {
 
   // Largest timestamp and the last offset of the first batch that has it; {-1, base} where no record has one.
   Result<TimeIndex::Entry> largest_timestamp();
+  // What retention.ms is measured from: the largest timestamp, or, where no record has one, the last append.
+  Result<std::int64_t> newest_ms(WallTime now);
+  void appended_at(WallTime now) { appended_ms_ = now.ms; }
   // Of the first batch, -1 where there is none.
   Result<std::int64_t> first_timestamp();
 
@@ -90,6 +94,9 @@ class Segment {
   // The files that are there, for fsync and removal.
   [[nodiscard]] std::vector<std::shared_ptr<env::File>> open_files() const;
   Result<void> remove_files();
+  // Renames them to `.deleted` (the log first: what is left of a half renamed segment is no segment), for removal later.
+  // On error nothing has changed.
+  Result<std::vector<std::string>> retire_files();
 
  private:
   Segment(env::Disk& disk, const std::string& directory, Offset base);
@@ -118,6 +125,7 @@ class Segment {
   TransactionIndex transaction_index_;
   std::optional<TimeIndex::Entry> largest_;
   std::optional<std::int64_t> first_timestamp_;
+  std::int64_t appended_ms_ = -1;  // -1: not by this process
   std::uint64_t since_index_ = 0;  // bytes since the last index entry
   std::vector<TailEntry> tail_;
   std::size_t tail_first_ = 0;  // oldest entry once the ring is full

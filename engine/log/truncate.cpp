@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cutting a log: at its end (truncation), at its start (deletion), and what a flush of the rest has to sync.
+// Cutting a log at its end, and what a flush of the rest has to sync.
 #include <algorithm>
 #include <utility>
 
@@ -12,29 +12,9 @@ Result<void> PartitionLog::Impl::remove_segments_from(std::size_t first) {
     Segment& last = *segments_.back();
     size_ -= static_cast<std::int64_t>(last.size());
     HW_CHECK(last.remove_files());
-    emit(event::SegmentDeleted{context_.node, identity_.topic_id, identity_.partition, last.base_offset()});
+    emit(event::SegmentDeleted{context_.node, identity_.topic_id, identity_.partition, last.base_offset(),
+                               event::DeletionCause::truncation, static_cast<std::int64_t>(last.size())});
     segments_.pop_back();
-  }
-  return {};
-}
-
-// Whole segments only, and never the active one.
-Result<void> PartitionLog::Impl::remove_segments_below(Offset offset) {
-  std::size_t count = 0;
-  while (count + 1 < segments_.size() && segments_[count + 1]->base_offset() <= offset) {
-    ++count;
-  }
-  for (std::size_t i = 0; i < count; ++i) {
-    Segment& segment = *segments_.front();
-    size_ -= static_cast<std::int64_t>(segment.size());
-    HW_CHECK(segment.remove_files());
-    const Offset base = segment.base_offset();
-    emit(event::SegmentDeleted{context_.node, identity_.topic_id, identity_.partition, base});
-    segments_.erase(segments_.begin());
-    if (!snapshots_.empty() && snapshots_.front() == base && snapshots_.size() > 1) {
-      HW_CHECK(context_.disk->remove(path_of(segment_stem(base) + ".snapshot")));
-      snapshots_.erase(snapshots_.begin());
-    }
   }
   return {};
 }
@@ -46,7 +26,7 @@ Result<void> PartitionLog::Impl::truncate_to(Offset offset) {
   if (offset < segments_.front()->base_offset()) {
     return restart_at(offset);
   }
-  ++generation_;
+  cut_again();
   const std::size_t keep = segment_of(offset);
   HW_CHECK(remove_segments_from(keep + 1));
   Segment& last = active();
@@ -71,7 +51,7 @@ Result<void> PartitionLog::Impl::truncate_to(Offset offset) {
 }
 
 Result<void> PartitionLog::Impl::restart_at(Offset offset) {
-  ++generation_;
+  cut_again();
   HW_CHECK(remove_segments_from(0));
   size_ = 0;
   HW_CHECK(remove_snapshots_from(kNoOffset));
@@ -81,7 +61,7 @@ Result<void> PartitionLog::Impl::restart_at(Offset offset) {
   HW_CHECK(write_epochs());
   HW_TRY(std::unique_ptr<Segment> fresh, Segment::create(*context_.disk, directory_, offset));
   segments_.push_back(std::move(fresh));
-  names_since_ = offset;
+  note_names(offset);
   log_start_ = log_end_ = high_watermark_ = offset;
   recovery_point_ = std::min(recovery_point_, offset);
   flush_queued_ = std::min(flush_queued_, offset);
@@ -115,8 +95,8 @@ std::function<Result<void>()> PartitionLog::Impl::flush_work(bool closing) {
   std::string parent;
   if (names_since_ != kNoOffset) {
     paths.push_back(path_of("partition.metadata"));
-    if (!snapshots_.empty()) {
-      paths.push_back(path_of(segment_stem(snapshots_.back()) + ".snapshot"));
+    for (const Offset at : fresh_snapshots_) {
+      paths.push_back(path_of(segment_stem(at) + ".snapshot"));
     }
     directory = directory_;
     parent = directory_.substr(0, directory_.find_last_of('/'));

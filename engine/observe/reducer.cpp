@@ -421,6 +421,11 @@ bool Reducer::on(const event::SegmentDeleted& e, const event::Stamped&) {
   return true;
 }
 
+// Facts for the list of what happened: offsets travel through counters, and where a replica lies is asked for.
+bool Reducer::on(const event::LogStartMoved&, const event::Stamped&) { return true; }
+bool Reducer::on(const event::ReplicaMoved&, const event::Stamped&) { return true; }
+bool Reducer::on(const event::LogDirFailed&, const event::Stamped&) { return true; }
+
 bool Reducer::on(const event::LogRecovered& e, const event::Stamped&) {
   if (!plausible(e.partition)) {
     return false;

@@ -111,6 +111,9 @@ class Reducer {
   bool on(const event::ReplicaClosed& e, const event::Stamped& s);
   bool on(const event::SegmentRolled& e, const event::Stamped& s);
   bool on(const event::SegmentDeleted& e, const event::Stamped& s);
+  bool on(const event::LogStartMoved& e, const event::Stamped& s);
+  bool on(const event::ReplicaMoved& e, const event::Stamped& s);
+  bool on(const event::LogDirFailed& e, const event::Stamped& s);
   bool on(const event::LogRecovered& e, const event::Stamped& s);
   bool on(const event::BatchAppended& e, const event::Stamped& s);
   bool on(const event::RecordsFetched& e, const event::Stamped& s);

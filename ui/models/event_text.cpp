@@ -139,9 +139,43 @@ class Teller {
   }
   void operator()(const event::SegmentDeleted& e) {
     partition(e.topic_id, e.partition);
-    say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "%1: the segment from offset %2 is deleted"))
-                         .arg(out_.about.address())
-                         .arg(e.base_offset.value()));
+    const char* text = nullptr;
+    switch (e.cause) {
+      case event::DeletionCause::truncation:
+        text = QT_TRANSLATE_NOOP("Events", "%1: the segment from offset %2 is deleted (%3, cut off at the end)");
+        break;
+      case event::DeletionCause::records:
+        text = QT_TRANSLATE_NOOP("Events", "%1: the segment from offset %2 is deleted (%3, below the log start)");
+        break;
+      case event::DeletionCause::retention_time:
+        text = QT_TRANSLATE_NOOP("Events", "%1: the segment from offset %2 is deleted (%3, older than retention.ms)");
+        break;
+      case event::DeletionCause::retention_size:
+        text = QT_TRANSLATE_NOOP("Events", "%1: the segment from offset %2 is deleted (%3, log above retention.bytes)");
+        break;
+    }
+    say(Glyph::none, tr(text).arg(out_.about.address()).arg(e.base_offset.value()).arg(format_bytes(e.size_bytes)));
+  }
+  void operator()(const event::LogStartMoved& e) {
+    partition(e.topic_id, e.partition);
+    const char* text = e.cause == event::DeletionCause::records
+                           ? QT_TRANSLATE_NOOP("Events", "%1: records below offset %2 were deleted (before: %3)")
+                           : QT_TRANSLATE_NOOP("Events", "%1: the log begins at offset %2 (before: %3)");
+    say(Glyph::none, tr(text).arg(out_.about.address()).arg(e.to.value()).arg(e.from.value()));
+    out_.detail = e.cause != event::DeletionCause::records;
+  }
+  void operator()(const event::ReplicaMoved& e) {
+    partition(e.topic_id, e.partition);
+    say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "%1 moved to %2 on node %3"))
+                         .arg(out_.about.address(), text_of(e.directory))
+                         .arg(e.node.value()));
+  }
+  void operator()(const event::LogDirFailed& e) {
+    say(Glyph::cross, tr(QT_TRANSLATE_NOOP("Events", "Log directory %1 of node %2 is offline: %3"))
+                          .arg(text_of(e.directory))
+                          .arg(e.node.value())
+                          .arg(text_of(e.reason)));
+    out_.about = Selection::ofNode(e.node.value());
   }
   void operator()(const event::LogRecovered& e) {
     partition(e.topic_id, e.partition);

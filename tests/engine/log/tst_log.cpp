@@ -626,10 +626,20 @@ void TestLog::log_start_moves() {
   const std::size_t before = log->segments().size();
   QVERIFY(log->advance_log_start_offset(Offset(17)));
   QCOMPARE(log->log_start_offset(), Offset(17));
-  QVERIFY(log->segments().size() < before);
+  QCOMPARE(log->segments().size(), before);  // they go with the next round of retention
+  open.run_jobs();
+  const Result<std::size_t> gone = log->delete_old_segments(WallTime{2'000}, 1'000);
+  QVERIFY(gone && *gone > 0);
+  QCOMPARE(log->segments().size(), before - *gone);
   QVERIFY(log->segments().front().base_offset <= Offset(17));
+  QVERIFY(log->segments()[1].base_offset > Offset(17));
+  const auto moved = open.events.of<event::LogStartMoved>();
+  QCOMPARE(moved.size(), std::size_t{1});
+  QCOMPARE(moved[0].from, Offset(0));
+  QCOMPARE(moved[0].to, Offset(17));
+  QVERIFY(moved[0].cause == event::DeletionCause::records);
   QCOMPARE(log->read({Offset(16), 100, true, ReadIsolation::log_end}).error, ErrorCode::offset_out_of_range);
-  QVERIFY(!open.events.of<event::SegmentDeleted>().empty());
+  QCOMPARE(open.events.of<event::SegmentDeleted>().size(), *gone);
   log = &open.reopen(false);
   QCOMPARE(log->log_start_offset(), Offset(17));
   QCOMPARE(log->log_end_offset(), Offset(30));

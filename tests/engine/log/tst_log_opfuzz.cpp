@@ -36,6 +36,9 @@ class Fuzz {
     parameters_.now = WallTime{1'000};
     parameters_.config.segment_bytes = static_cast<std::int32_t>(prng_.between(600, 6'000));
     parameters_.config.index_interval_bytes = static_cast<std::int32_t>(prng_.below(3) * 300);
+    parameters_.config.retention_ms = prng_.chance({1, 2}) ? prng_.between(0, 5'000) : -1;
+    parameters_.config.retention_bytes = prng_.chance({1, 2}) ? prng_.between(0, 20'000) : -1;
+    parameters_.config.cleanup_delete = prng_.chance({3, 4});
     parameters_.config.timestamp_after_max_ms = std::numeric_limits<std::int64_t>::max();
     open(true);
   }
@@ -79,7 +82,7 @@ class Fuzz {
   }
 
   void one() {
-    const std::uint64_t operation = prng_.below(24);
+    const std::uint64_t operation = prng_.below(27);
     if (std::getenv("HW_OPFUZZ_TRACE") != nullptr) {
       qInfo("%d: operation %d, log end %lld, recovery point %lld", step_, static_cast<int>(operation),
             static_cast<long long>(end_.value()), static_cast<long long>(log_->recovery_point().value()));
@@ -122,6 +125,13 @@ class Fuzz {
         return kill();
       case 22:
         return crash();
+      case 23:
+        return delete_records();
+      case 24:
+        return retain();
+      case 25:
+        stale_start_ = start_;
+        return;
       default:
         return append_with_fault();
     }
@@ -167,6 +177,10 @@ class Fuzz {
       batch.first_sequence = read.view.base_sequence();
       batch.last_sequence = read.view.last_sequence();
       end_ = batch.last + 1;
+      if (producer >= 0) {
+        history_.push_back(batch);
+        history_.back().bytes = Bytes{};
+      }
       twin_.push_back(std::move(batch));
       at += read.size;
     }
@@ -215,10 +229,10 @@ class Fuzz {
     }
   }
 
-  // The batches of a producer, oldest first.
+  // The batches of a producer, oldest first, also those that were deleted since.
   std::vector<const TwinBatch*> batches_of(std::int64_t producer) const {
     std::vector<const TwinBatch*> found;
-    for (const TwinBatch& batch : twin_) {
+    for (const TwinBatch& batch : history_) {
       if (batch.producer == producer) {
         found.push_back(&batch);
       }
@@ -309,7 +323,7 @@ class Fuzz {
       auto records = wire::RecordIterator::open(wire::BatchView(batch.bytes.span()));
       wire::RecordView record;
       while (expected == kNoOffset && records->next(record)) {
-        expected = record.timestamp_ms >= asked ? record.offset : kNoOffset;
+        expected = record.timestamp_ms >= asked && record.offset >= start_ ? record.offset : kNoOffset;
       }
     }
     const Result<log::TimestampOffset> found = log_->find_by_timestamp(asked);
@@ -319,9 +333,95 @@ class Fuzz {
               std::to_string(expected.value()));
   }
 
+  void delete_records() {
+    if (prng_.chance({1, 2})) {
+      return;
+    }
+    const Offset most = log_->high_watermark();
+    const Offset to(prng_.between(std::max<std::int64_t>(0, most.value() - 60), most.value() + 1));
+    const Result<void> done = log_->advance_log_start_offset(to);
+    check(done.has_value() == (to <= most), "delete records to " + std::to_string(to.value()));
+    if (done) {
+      start_ = std::max(start_, to);
+    }
+  }
+
+  // Retention as a person would do it with paper and pencil: which segments go, from the front on.
+  void retain() {
+    const WallTime now{prng_.between(1'000, 9'000)};
+    const log::LogConfig& config = log_->config();
+    const std::vector<PartitionLog::SegmentInfo> segments = log_->segments();
+    std::vector<std::int64_t> newest(segments.size(), -1);
+    std::vector<std::int64_t> sizes(segments.size(), 0);
+    std::int64_t size = 0;
+    for (const TwinBatch& batch : twin_) {
+      std::size_t i = segments.size() - 1;
+      while (i > 0 && segments[i].base_offset > batch.base) {
+        --i;
+      }
+      newest[i] = std::max(newest[i], wire::BatchView(batch.bytes.span()).max_timestamp());
+      sizes[i] += static_cast<std::int64_t>(batch.bytes.size());
+      size += static_cast<std::int64_t>(batch.bytes.size());
+    }
+    std::size_t go = 0;
+    const auto end_of = [&](std::size_t i) { return i + 1 < segments.size() ? segments[i + 1].base_offset : end_; };
+    const auto may = [&](std::size_t i) {
+      return i < segments.size() && end_of(i) <= log_->high_watermark() && (i + 1 < segments.size() || sizes[i] > 0);
+    };
+    while (may(go) && go + 1 < segments.size() && end_of(go) <= start_) {
+      size -= sizes[go++];
+    }
+    if (config.cleanup_delete && config.retention_bytes >= 0) {
+      while (may(go) && size - sizes[go] >= config.retention_bytes) {
+        size -= sizes[go++];
+      }
+    }
+    if (config.cleanup_delete && config.retention_ms >= 0) {
+      while (may(go) && now.ms - newest[go] > config.retention_ms) {
+        ++go;
+      }
+    }
+    const Offset front = go == segments.size() ? end_ : segments[go].base_offset;
+    for (int round = 0; round < 100; ++round) {
+      const Result<std::size_t> gone = log_->delete_old_segments(now, 1 + prng_.below(3));
+      check(gone.has_value(), "retention");
+      if (!gone || (*gone == 0 && !log_->deletion_waits())) {
+        break;
+      }
+      if (log_->deletion_waits()) {
+        run_jobs();
+      }
+    }
+    check(log_->segments().front().base_offset == front,
+          "retention: the first segment is " + std::to_string(log_->segments().front().base_offset.value()) + ", not " +
+              std::to_string(front.value()));
+    if (go > 0) {
+      start_ = std::max(start_, front);
+    }
+    while (!twin_.empty() && twin_.front().last < front) {
+      twin_.pop_front();
+    }
+    for (const log::Removal& removal : jobs_.take_removals()) {
+      for (const std::string& file : removal.files) {
+        check(disk_.exists(file), file + " is not there to be removed");
+        if (prng_.chance({1, 2})) {
+          check(disk_.remove(file).has_value(), "remove " + file);
+        }  // otherwise the next start finds it
+      }
+    }
+  }
+
   // Also the end may have moved back: a gap behind the last batch, left by a truncation, is not on the disk.
   void forget_after_restart() {
     since_restart_.clear();
+    const Offset front = log_->segments().front().base_offset;
+    check(log_->log_start_offset() == std::max(parameters_.log_start_offset, front), "log start after a restart");
+    start_ = log_->log_start_offset();
+    stale_start_ = std::min(stale_start_, start_);
+    while (!twin_.empty() && twin_.front().last < front) {
+      check(twin_.front().last < start_, "a readable batch is gone");
+      twin_.pop_front();
+    }
     const Offset least = twin_.empty() ? log_->log_start_offset() : twin_.back().last + 1;
     check(log_->log_end_offset() >= least && log_->log_end_offset() <= end_, "log end after a restart");
     end_ = log_->log_end_offset();
@@ -333,15 +433,34 @@ class Fuzz {
       return;
     }
     const Offset to(prng_.between(std::max<std::int64_t>(0, end_.value() - 40), end_.value()));
+    const bool anew = to < log_->segments().front().base_offset;
     check(log_->truncate_to(to).has_value(), "truncate");
     if (to < end_) {
       while (!twin_.empty() && twin_.back().last >= to) {
         twin_.pop_back();
       }
+      forget_history_from(to);
       end_ = to;
+      start_ = std::min(start_, to);
+      stale_start_ = std::min(stale_start_, start_);
+      if (anew) {
+        twin_.clear();  // below the first segment: nothing is left
+      }
+      forget_deleted();
       since_restart_.clear();
     }
     flushed_ = std::min(flushed_, to);
+  }
+
+  void forget_history_from(Offset to) {
+    std::erase_if(history_, [&](const TwinBatch& batch) { return batch.last >= to; });
+  }
+
+  // Of a producer whose batches are all deleted, a snapshot may know after a rebuild or not.
+  void forget_deleted() {
+    std::erase_if(history_, [&](const TwinBatch& known) {
+      return std::none_of(twin_.begin(), twin_.end(), [&](const TwinBatch& batch) { return batch.base == known.base; });
+    });
   }
 
   void flush() {
@@ -366,16 +485,17 @@ class Fuzz {
     flushed_ = std::max(flushed_, log_->recovery_point());
   }
 
-  void remember() {
+  void remember(bool stale) {
     parameters_.recovery_point = log_->recovery_point();
     parameters_.high_watermark = log_->high_watermark();
-    parameters_.log_start_offset = log_->log_start_offset();
+    // A kill may come before the checkpoint of log starts was written.
+    parameters_.log_start_offset = stale && prng_.chance({1, 3}) ? stale_start_ : log_->log_start_offset();
   }
 
   void restart_clean() {
     run_jobs();
     check(log_->close(WallTime{1'000}).has_value(), "close");
-    remember();
+    remember(false);
     open(true);
     flushed_ = end_;
     forget_after_restart();
@@ -388,10 +508,11 @@ class Fuzz {
       static_cast<void>(jobs_.take());
       log_->flush_failed();
     }
-    remember();
+    remember(true);
     disk_.kill();
     open(false);
     forget_after_restart();
+    forget_deleted();
   }
 
   // The machine: what was flushed is there, and nothing that was never written.
@@ -401,7 +522,7 @@ class Fuzz {
     } else {
       static_cast<void>(jobs_.take());
     }
-    remember();
+    remember(true);
     const Offset durable = std::max(flushed_, log_->recovery_point());
     log_.reset();
     check(disk_.crash().has_value(), "crash");
@@ -409,14 +530,21 @@ class Fuzz {
     if (!problem_.empty()) {
       return;
     }
-    std::vector<TwinBatch> left;
-    Offset at = log_->log_start_offset();
+    std::deque<TwinBatch> left;
+    const Offset at = log_->log_start_offset();
+    const Offset front = log_->segments().front().base_offset;
     for (const TwinBatch& batch : twin_) {
+      if (batch.last < at && (batch.last < start_ || batch.last >= front)) {
+        if (batch.last >= front) {
+          left.push_back(batch);  // deleted, but its segment is there
+        }
+        continue;
+      }
       if (batch.last < at || batch.base >= log_->log_end_offset()) {
         check(batch.last >= durable, "a flushed batch is gone: " + std::to_string(batch.base.value()));
         continue;
       }
-      const Bytes got = read_one(batch.base);
+      const Bytes got = read_one(batch.last);
       if (got.size() >= batch.bytes.size() &&
           std::memcmp(got.data(), batch.bytes.data(), batch.bytes.size()) == 0) {
         left.push_back(batch);
@@ -428,6 +556,7 @@ class Fuzz {
     twin_ = std::move(left);
     check(twin_.empty() || twin_.back().last < log_->log_end_offset(), "log end after a crash");
     end_ = log_->log_end_offset();
+    forget_deleted();
     flushed_ = std::min(durable, end_);
     forget_after_restart();
     check_all();
@@ -444,6 +573,8 @@ class Fuzz {
     }
     check(log_->log_end_offset() == end_, "log end " + std::to_string(log_->log_end_offset().value()) + ", twin " +
                                               std::to_string(end_.value()));
+    check(log_->log_start_offset() == start_, "log start " + std::to_string(log_->log_start_offset().value()) +
+                                                  ", twin " + std::to_string(start_.value()));
     check(log_->high_watermark() <= end_ && log_->high_watermark() >= log_->log_start_offset(), "high watermark");
     std::int64_t size = 0;
     for (const TwinBatch& batch : twin_) {
@@ -455,6 +586,9 @@ class Fuzz {
   // Everything, front to back.
   void check_all() {
     for (const TwinBatch& batch : twin_) {
+      if (batch.last < start_) {
+        continue;
+      }
       const Bytes got = read_one(batch.last);
       check(got == batch.bytes, "batch " + std::to_string(batch.base.value()) + " reads differently");
     }
@@ -468,7 +602,10 @@ class Fuzz {
   log::DiskJobs jobs_;
   Events events_;
   std::unique_ptr<PartitionLog> log_;
-  std::vector<TwinBatch> twin_;
+  std::deque<TwinBatch> twin_;       // what the segments hold
+  std::vector<TwinBatch> history_;   // of producers, also what was deleted at the front
+  Offset start_;                     // records below are deleted
+  Offset stale_start_;               // what a checkpoint may still say
   Offset end_;
   Offset flushed_;  // everything below survives a crash
   std::int32_t epoch_ = 0;

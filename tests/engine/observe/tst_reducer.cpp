@@ -449,7 +449,10 @@ event::Any random_event(Prng& prng, std::map<std::string, Uuid>& live, std::uint
     case 18:
       return event::SegmentRolled{node, id, partition, offset};
     case 19:
-      return event::SegmentDeleted{node, id, partition, offset};
+      if (prng.below(3) == 0) {
+        return event::LogStartMoved{node, id, partition, Offset(0), offset};
+      }
+      return event::SegmentDeleted{node, id, partition, offset, event::DeletionCause::retention_time, 7};
     case 20:
       return event::LogRecovered{node, id, partition, offset, 1};
     case 21:
