@@ -190,7 +190,9 @@ int consume(const Arguments& arguments, const Common& common) {
         }
         break;
       case node::ConsumerEvent::Kind::revoked:
-        progress.reading.clear();
+        for (const auto& partition : event.partitions) {
+          progress.reading.erase(partition);
+        }
         return;
       case node::ConsumerEvent::Kind::reached_end:
         for (const auto& partition : event.partitions) {
@@ -210,6 +212,13 @@ int consume(const Arguments& arguments, const Common& common) {
         }
         break;
       }
+      case node::ConsumerEvent::Kind::committed:
+        return;
+      case node::ConsumerEvent::Kind::commit_failed:
+      case node::ConsumerEvent::Kind::late:
+      case node::ConsumerEvent::Kind::truncated:
+        fmt::print(stderr, "hw: {}\n", event.message);
+        return;
     }
     if (progress.done || progress.fatal) {
       waiter.wake();

@@ -33,6 +33,24 @@ void Cluster::want(const std::string& topic) {
   }
 }
 
+void Cluster::want_all() noexcept {
+  all_wanted_ = true;
+  refresh_wanted_ = true;
+}
+
+void Cluster::learn_leader(const std::string& topic, std::int32_t partition, BrokerId leader, LeaderEpoch epoch) {
+  const auto found = metadata_.topics.find(topic);
+  if (found == metadata_.topics.end() || partition < 0 ||
+      static_cast<std::size_t>(partition) >= found->second.partitions.size() || !metadata_.brokers.contains(leader)) {
+    return;
+  }
+  PartitionInfo& info = found->second.partitions[static_cast<std::size_t>(partition)];
+  if (info.leader_epoch < epoch) {
+    info.leader = leader;
+    info.leader_epoch = epoch;
+  }
+}
+
 Cluster::Link* Cluster::find(BrokerId broker, Lane lane, LinkId& id) {
   Link* best = nullptr;
   for (auto& [key, link] : links_) {
@@ -229,6 +247,10 @@ void Cluster::ask_metadata(Instant now, IoOutputs& io, std::vector<Answer>& answ
     topic.name = name;
     request.topics->push_back(std::move(topic));
   }
+  if (all_wanted_) {
+    std::optional<std::vector<wire::MetadataRequest::MetadataRequestTopic>> null;
+    request.topics.swap(null);
+  }
   request.allow_auto_topic_creation = config_.auto_create_topics;
   metadata_in_flight_ = true;
   metadata_expires_ = kNever;  // set again by the answer
@@ -256,6 +278,9 @@ void Cluster::take_metadata(const Answer& answer, Instant now) {
   for (const auto& broker : response.brokers) {
     metadata_.brokers[broker.node_id] = {broker.host, static_cast<std::uint16_t>(broker.port)};
   }
+  if (all_wanted_) {
+    metadata_.topics.clear();  // what is not in the answer is gone
+  }
   for (auto& [name, info] : topics_of(response)) {
     if (wire::is_retriable(info.error)) {
       refresh_wanted_ = true;  // being created, or the broker has not heard of it yet
@@ -264,6 +289,11 @@ void Cluster::take_metadata(const Answer& answer, Instant now) {
       refresh_wanted_ = refresh_wanted_ || partition.leader == kNoBroker;
     }
     metadata_.topics[name] = std::move(info);
+  }
+  for (const std::string& name : wanted_) {
+    if (!metadata_.topics.contains(name)) {  // asked for with all, and not there
+      metadata_.topics[name].error = ErrorCode::unknown_topic_or_partition;
+    }
   }
   ++metadata_.version;
   // A bootstrap address that is a broker's own needs no second link.

@@ -42,6 +42,7 @@ struct ClusterConfig {
   Duration reconnect_backoff = milliseconds(50);
   Duration reconnect_backoff_max = seconds(1);
   Duration retry_backoff = milliseconds(100);
+  Duration retry_backoff_max = seconds(1);  // of producers, which double it (KIP-580)
   Duration metadata_max_age = seconds(300);
   bool auto_create_topics = true;
 };
@@ -75,11 +76,14 @@ class Cluster {
 
   // Topics whose metadata is kept fresh. A producer forgets none; a consumer's set is small.
   void want(const std::string& topic);
+  void want_all() noexcept;  // every topic there is, also those that come later
   void refresh() noexcept { refresh_wanted_ = true; }
   // An address that another answer told (FindCoordinator); the next metadata may replace it.
   void learn(BrokerId broker, Endpoint endpoint) {
     metadata_.brokers.insert_or_assign(broker, std::move(endpoint));
   }
+  // Who leads now, as an answer told that came from who does not (KIP-951). Older epochs are ignored.
+  void learn_leader(const std::string& topic, std::int32_t partition, BrokerId leader, LeaderEpoch epoch);
   [[nodiscard]] const Metadata& metadata() const noexcept { return metadata_; }
 
   // Takes `input` in; answers to requests of the caller are appended.
@@ -126,6 +130,7 @@ class Cluster {
   ClusterConfig config_;
   Metadata metadata_;
   std::set<std::string> wanted_;
+  bool all_wanted_ = false;
   std::map<LinkId, Link> links_;
   std::map<std::string, Backoff> backoffs_;  // by address
   std::vector<Parked> parked_;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/client/partitioner.h"
 
-#include <cstring>
-
 namespace hw::client {
 
 std::int32_t murmur2(ByteSpan data) noexcept {
@@ -32,8 +30,68 @@ std::int32_t murmur2(ByteSpan data) noexcept {
   return static_cast<std::int32_t>(hash);
 }
 
+std::uint32_t crc32(ByteSpan data) noexcept {
+  constexpr std::uint32_t kPolynomial = 0xedb88320U;
+  std::uint32_t crc = ~0U;
+  for (const std::byte one : data) {
+    crc ^= static_cast<std::uint32_t>(one);
+    for (int bit = 0; bit < 8; ++bit) {  // keys are short: no table
+      crc = crc >> 1 ^ ((crc & 1U) != 0 ? kPolynomial : 0U);
+    }
+  }
+  return ~crc;
+}
+
+std::uint32_t fnv1a(ByteSpan data) noexcept {
+  constexpr std::uint32_t kBasis = 2166136261U;
+  constexpr std::uint32_t kPrime = 16777619U;
+  std::uint32_t hash = kBasis;
+  for (const std::byte one : data) {
+    hash = (hash ^ static_cast<std::uint32_t>(one)) * kPrime;
+  }
+  return hash;
+}
+
 std::int32_t partition_for_key(ByteSpan key, std::int32_t partitions) noexcept {
   return (murmur2(key) & 0x7fffffff) % partitions;
+}
+
+std::optional<std::int32_t> partition_for_key(Partitioner partitioner, ByteSpan key, std::int32_t partitions) noexcept {
+  switch (partitioner) {
+    case Partitioner::murmur2:
+      return partition_for_key(key, partitions);
+    case Partitioner::crc32:
+      if (key.empty()) {
+        return std::nullopt;
+      }
+      return static_cast<std::int32_t>(crc32(key) % static_cast<std::uint32_t>(partitions));
+    case Partitioner::fnv1a: {
+      const std::int32_t rest = static_cast<std::int32_t>(fnv1a(key)) % partitions;  // signed, then its amount
+      return rest < 0 ? -rest : rest;
+    }
+  }
+  return std::nullopt;
+}
+
+const char* partitioner_name(Partitioner partitioner) noexcept {
+  switch (partitioner) {
+    case Partitioner::murmur2:
+      return "murmur2";
+    case Partitioner::crc32:
+      return "crc32";
+    case Partitioner::fnv1a:
+      return "fnv1a";
+  }
+  return "murmur2";
+}
+
+std::optional<Partitioner> parse_partitioner(std::string_view name) noexcept {
+  for (const Partitioner partitioner : {Partitioner::murmur2, Partitioner::crc32, Partitioner::fnv1a}) {
+    if (name == partitioner_name(partitioner)) {
+      return partitioner;
+    }
+  }
+  return std::nullopt;
 }
 
 }  // namespace hw::client

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Producer: records in, deliveries out. Sans-I/O, deterministic.
+// Producer: records in, deliveries out. Sans-I/O, deterministic (randomness comes from the Prng it is given).
 //
 //   send() ─▶ waiting (topic unknown) ─▶ partition chosen ─▶ open batch ─▶ closed (full, lingered, flushed) ─▶ in flight ─▶ Delivery
 //                                                                              ▲ retriable error, after a backoff │
 //                                                                              └───────────────────────────────────┘
-// Partition: the one given; else murmur2 of the key; else (null key) one partition until its batch closes, then another.
-// One batch of a partition is in flight at a time, so order holds through retries whatever happens, and batches grow while one is
-// on its way; batches of many partitions share a request, and several requests are in flight.
-// Idempotent: a producer id is asked for first; a batch keeps its sequence through retries. When a batch that was sent is given
-// up, the sequence has a hole, so a new producer id is taken (what KIP-360 does with the epoch).
+// Partition: the one given; else the hash of the key; else (no key) one partition until batch_bytes went there, then another,
+// rather one with a short queue (KIP-794). Batches of many partitions share a request; up to requests_in_flight requests, and so
+// batches of one partition, are under way to a broker. A batch the broker finds too large is halved and sent again.
+//
+// Idempotent (KIP-98): a producer id is asked for first; a batch gets its sequence when it is sent first and keeps it, so a retry
+// that had arrived already is answered with the first offset. While a batch waits for its retry nothing behind it is sent; what
+// was sent behind it is refused with OUT_OF_ORDER_SEQUENCE_NUMBER and follows in order. Where the order cannot be mended that way
+// (the broker has lost its memory of us, or a batch was given up whose fate is unknown) the epoch goes up and the partition's
+// sequences begin at 0 again, once nothing of it is in flight (KIP-360). Without idempotence retries may swap batches and repeat
+// records, unless requests_in_flight is 1.
 //
 // Every record gets exactly one Delivery, with an offset or an error. Memory: at most buffer_bytes of records.
 // Thread rule: one thread.
@@ -16,6 +21,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -25,20 +31,25 @@
 
 #include "engine/base/prng.h"
 #include "engine/client/cluster.h"
+#include "engine/client/partitioner.h"
 #include "engine/wire/record/batch_builder.h"
+
 
 namespace hw::client {
 
 struct ProducerConfig {
   ClusterConfig cluster;
   std::int16_t acks = -1;
-  bool idempotent = true;  // needs acks = -1
+  bool idempotent = true;  // needs acks = -1; requests_in_flight is then at most 5, as many batches as a broker remembers
+  Partitioner partitioner = Partitioner::murmur2;
   Duration linger{};
   std::size_t batch_bytes = 16 * 1024;
   std::size_t request_bytes_max = 1024 * 1024;
   std::size_t buffer_bytes = 64 * 1024 * 1024;
   std::size_t requests_in_flight = 5;  // per broker
+  std::int32_t retries = std::numeric_limits<std::int32_t>::max();  // of a batch; delivery_timeout is the usual bound
   wire::Compression compression = wire::Compression::none;
+  std::optional<int> compression_level;
   Duration delivery_timeout = seconds(120);
 };
 
@@ -86,30 +97,36 @@ class Producer {
   [[nodiscard]] std::size_t unanswered() const noexcept { return unanswered_; }
   [[nodiscard]] std::size_t buffered_bytes() const noexcept { return buffered_; }
   [[nodiscard]] const std::string& problem() const noexcept { return cluster_.problem(); }
+  [[nodiscard]] ProducerId producer_id() const noexcept { return producer_id_; }
+  [[nodiscard]] ProducerEpoch producer_epoch() const noexcept { return producer_epoch_; }
 
  private:
   struct Mark {  // of a record in its batch
     std::uint64_t token = 0;
     std::int64_t timestamp_ms = -1;
+    std::size_t charged = 0;
   };
   struct Batch {
-    explicit Batch(wire::BatchOptions options) : builder(options) {}
+    Batch(wire::BatchOptions options, std::uint64_t number) : builder(options), id(number) {}
     wire::BatchBuilder builder;
-    Bytes bytes;                 // after it was closed and sealed for the first time
+    Bytes bytes;                    // after it was closed and sealed for the first time
     std::vector<Mark> marks;
-    std::size_t charged = 0;
+    std::uint64_t id = 0;
     Instant created;
-    Instant not_before{};        // of the next attempt
+    Instant not_before{};           // of the next attempt
     bool closed = false;
-    bool sent = false;           // at least once
-    std::uint64_t generation = 0;  // of the producer id it was sealed with
+    bool flying = false;
+    std::int32_t attempts = 0;
+    std::int32_t sequence = -1;     // of its first record; -1: none yet
+    std::uint64_t generation = 0;   // of the producer id and epoch it was sealed with
     std::string last_error;
   };
   struct Partition {
-    std::deque<std::unique_ptr<Batch>> queue;  // the front may be in flight, the back may be open
-    bool in_flight = false;
+    std::deque<std::unique_ptr<Batch>> queue;  // in order; any of them may be flying, the back may be open
     std::int32_t next_sequence = 0;
-    std::uint64_t generation = 0;              // of the producer id that next_sequence counts for
+    std::uint64_t generation = 0;              // that next_sequence counts for
+    bool renumber = false;                     // once nothing is flying, what is queued is sealed anew from sequence 0
+    [[nodiscard]] std::size_t flying() const noexcept;
   };
   struct Waiting {
     ProducerRecord record;
@@ -120,31 +137,47 @@ class Producer {
     std::deque<Waiting> waiting;
     std::map<std::int32_t, Partition> partitions;
     std::int32_t sticky = -1;
+    std::size_t sticky_bytes = 0;  // that went to `sticky` since it was chosen
   };
-  using Key = std::pair<std::string, std::int32_t>;
+  struct Sent {  // a batch in a request; it may be gone when the answer comes
+    std::string topic;
+    Uuid topic_id;
+    std::int32_t partition = 0;
+    std::uint64_t batch = 0;
+  };
   struct Flight {
     BrokerId broker;
-    std::vector<Key> partitions;
+    std::vector<Sent> batches;
   };
+  using Queue = std::deque<std::unique_ptr<Batch>>;
 
   void pump(Instant now, ProducerOutputs& out);
   void take_answers(Instant now, ProducerOutputs& out);
   void place_waiting(const std::string& name, Topic& topic, ProducerOutputs& out);
   bool place(const std::string& name, Topic& topic, const TopicInfo& info, Waiting& waiting, ProducerOutputs& out);
-  std::int32_t choose_sticky(const TopicInfo& info, std::int32_t other_than);
+  [[nodiscard]] std::int32_t choose_sticky(const Topic& topic, const TopicInfo& info);
   void expire(Instant now, ProducerOutputs& out);
   void drain(Instant now, ProducerOutputs& out);
+  [[nodiscard]] Batch* next_of(Partition& partition, Instant now);
+  void ask_producer_id(Instant now, ProducerOutputs& out);
   void seal(Partition& partition, Batch& batch);
   void take(const Answer& answer, Instant now, ProducerOutputs& out);
   void take_producer_id(const Answer& answer, Instant now);
-  void retry(Partition& partition, std::string why, Instant now);
-  void finish_front(Partition& partition, std::int32_t index, std::int64_t base_offset, std::int64_t append_time,
-                    const std::optional<Error>& error, ProducerOutputs& out);
+  void refused(const Sent& sent, Partition& partition, Queue::iterator at, wire::ErrorCode error,
+               const std::optional<std::string>& message, Instant now, ProducerOutputs& out);
+  void retry(const Sent& sent, Partition& partition, Queue::iterator at, std::string why, Instant now, ProducerOutputs& out);
+  void split(Partition& partition, Queue::iterator at);
+  Queue::iterator finish(Partition& partition, Queue::iterator at, std::int32_t index, std::int64_t base_offset,
+                         std::int64_t append_time, const std::optional<Error>& error, ProducerOutputs& out);
   void deliver(const Mark& mark, std::int32_t partition, std::int64_t offset, const std::optional<Error>& error,
                ProducerOutputs& out);
-  [[nodiscard]] bool due(const Batch& batch, Instant now) const noexcept;
+  [[nodiscard]] bool due(const Batch& batch, Instant now) const noexcept { return due_at(batch) <= now; }
   [[nodiscard]] Instant due_at(const Batch& batch) const noexcept;
-  void forget_producer_id() noexcept;
+  // A batch leaves without a known place in the log; `appended_maybe`: nobody knows whether it is there.
+  void mend_sequences(Partition& partition, const Batch& batch, bool appended_maybe);
+  void bump_epoch(Partition& partition);
+  void renumber(Partition& partition);
+  [[nodiscard]] Duration backoff(std::int32_t attempts);
   void give_up(const Error& error, ProducerOutputs& out);
 
   ProducerConfig config_;
@@ -154,13 +187,14 @@ class Producer {
   std::map<std::uint64_t, Flight> flights_;
   std::map<BrokerId, std::size_t> requests_;  // in flight per broker
   std::uint64_t next_token_ = 1;
+  std::uint64_t next_batch_ = 1;
   std::uint64_t id_token_ = 0;                // of the InitProducerId in flight
   Instant id_not_before_{};
   std::string id_error_;
   bool id_refused_ = false;
   ProducerId producer_id_ = kNoProducerId;
   ProducerEpoch producer_epoch_ = kNoProducerEpoch;
-  std::uint64_t generation_ = 0;              // counts producer ids
+  std::uint64_t generation_ = 0;              // counts producer ids and epochs
   bool flushing_ = false;
   Instant pumped_at_{};
   std::size_t buffered_ = 0;

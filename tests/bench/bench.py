@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whole-process figures of highwaterd, and their ratios to Apache Kafka and kfake measured in the same run.
 
-usage: bench.py [start|idle|produce|consume|e2e|window]…       (default: all; environment: HIGHWATER_BIN, HIGHWATER_SHARED)
+usage: bench.py [start|idle|produce|consume|e2e|window|group_stable]…       (default: all; environment: HIGHWATER_BIN, HIGHWATER_SHARED)
 
 Fair by construction: guest memory is touched first (the first touch of a fresh page costs several times a copy), Kafka
 is warmed with 1 GB, runs of 400 MB alternate between the brokers, medians are compared. Every figure goes as one line
@@ -336,13 +336,41 @@ def bench_window():
     note("saturated, broker threads, window / daemon", ratio(saturated))
 
 
+def bench_group_stable():
+    """Members started at once until all have their partition, at equal configs; the members are our own consumers."""
+    delay = "group.initial.rebalance.delay.ms=3000"
+    os.environ["KAFKA_EXTRA"] = delay
+    kafka = kafka_or_none()
+    ours = Ours("--config", delay)
+    for members in (3, 50, 500):
+        for assignor in ("range", "cooperative-sticky"):
+            figures = {}
+            for _ in range(RUNS):
+                for broker in [ours] + ([kafka] if kafka else []):
+                    done = subprocess.run([os.path.join(BIN, "bench_group"), broker.address, str(members), assignor],
+                                          capture_output=True, text=True, timeout=300)
+                    took = re.search(r"stable_ms=(\d+)", done.stdout)
+                    if done.returncode != 0 or not took:
+                        print(f"bench: {members} members of {broker.name}: {done.stderr.strip()}")
+                        continue
+                    figures.setdefault(broker.name, []).append(int(took.group(1)))
+            for name, values in figures.items():
+                note(f"{members} members, {assignor}, {name}, ms", statistics.median(values))
+            if len(figures) == 2:
+                note(f"{members} members, {assignor}, ours / kafka",
+                     statistics.median(figures["memory"]) / statistics.median(figures["kafka"]), 1.0)
+    ours.close()
+    if kafka:
+        kafka.close()
+
+
 if __name__ == "__main__":
     arguments = sys.argv[1:]
     keep = "--keep" in arguments
     names = [a for a in arguments if a != "--keep"] or ["start", "idle", "produce", "e2e", "window"]
     for name in names:
         print(f"== {name}")
-        globals()["bench_" + name]()
+        globals()["bench_" + name.replace("-", "_")]()
     if keep:
         with open(os.path.join(HERE, "history.jsonl"), "a", encoding="utf-8") as f:
             revision = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=HERE, capture_output=True, text=True).stdout.strip()

@@ -3,6 +3,7 @@
 // what goes wrong. Harness drives a core against it without sockets.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <map>
@@ -30,6 +31,7 @@
 #include "engine/wire/msg/metadata.h"
 #include "engine/wire/msg/offset_commit.h"
 #include "engine/wire/msg/offset_fetch.h"
+#include "engine/wire/msg/offset_for_leader_epoch.h"
 #include "engine/wire/msg/produce.h"
 #include "engine/wire/msg/sync_group.h"
 #include "engine/wire/record/batch_builder.h"
@@ -58,7 +60,13 @@ class FakeCluster {
     std::int64_t end = 0;
     std::vector<Bytes> batches;
     std::vector<std::pair<std::int64_t, std::int64_t>> aborted;  // first offset, producer
-    std::map<std::int64_t, std::pair<std::int32_t, std::int64_t>> producers;  // next sequence, last base offset
+    std::map<std::int32_t, std::int64_t> epoch_ends;  // where leader epochs end; others are not known
+    struct Producer {
+      std::int16_t epoch = 0;
+      std::int32_t next = 0;
+      std::deque<std::pair<std::int32_t, std::int64_t>> last;  // of the last five batches: base sequence, base offset
+    };
+    std::map<std::int64_t, Producer> producers;
   };
   struct Seen {
     std::int16_t api = 0;
@@ -202,19 +210,30 @@ inline void FakeCluster::produce(std::int32_t broker, wire::ProduceRequest& requ
         continue;
       }
       if (read.view.has_producer_id()) {
-        const auto [state, fresh] = log->producers.try_emplace(read.view.producer_id().value(), 0, -1);
-        auto& [next, last_base] = state->second;
-        if (read.view.base_sequence() + read.view.count() == next) {
-          answer.base_offset = Offset{last_base};  // a duplicate of the last batch
+        Log::Producer& producer = log->producers[read.view.producer_id().value()];
+        if (read.view.producer_epoch().value() < producer.epoch) {
+          answer.error_code = ErrorCode::invalid_producer_epoch;
           continue;
         }
-        if (read.view.base_sequence() != next) {
+        if (read.view.producer_epoch().value() > producer.epoch) {
+          producer = {read.view.producer_epoch().value(), 0, {}};
+        }
+        const auto known = std::find_if(producer.last.begin(), producer.last.end(), [&](const auto& one) {
+          return one.first == read.view.base_sequence();
+        });
+        if (known != producer.last.end()) {
+          answer.base_offset = Offset{known->second};
+          continue;
+        }
+        if (read.view.base_sequence() != producer.next) {
           answer.error_code = ErrorCode::out_of_order_sequence_number;
-          wrong.push_back("sequence " + std::to_string(read.view.base_sequence()) + " instead of " + std::to_string(next));
           continue;
         }
-        next += read.view.count();
-        last_base = log->end;
+        producer.next += read.view.count();
+        producer.last.emplace_back(read.view.base_sequence(), log->end);
+        if (producer.last.size() > 5) {
+          producer.last.pop_front();
+        }
       }
       wire::set_base_offset({bytes.unique_data(), bytes.size()}, Offset{log->end});
       answer.base_offset = Offset{log->end};
@@ -237,6 +256,11 @@ inline void FakeCluster::fetch(std::int32_t broker, wire::FetchRequest& request,
       answer.high_watermark = -1;
       Log* log = log_of(topic.topic, asked.partition.value(), broker, answer.error_code);
       if (log == nullptr) {
+        wait = false;
+        continue;
+      }
+      if (asked.current_leader_epoch != kNoLeaderEpoch && asked.current_leader_epoch.value() < log->epoch) {
+        answer.error_code = ErrorCode::fenced_leader_epoch;
         wait = false;
         continue;
       }
@@ -410,6 +434,24 @@ inline FakeCluster::Reply FakeCluster::serve(std::int32_t broker, const Bytes& f
             }
           });
       break;
+    case wire::OffsetForLeaderEpochRequest::kApiKey:
+      body = with<wire::OffsetForLeaderEpochRequest, wire::OffsetForLeaderEpochResponse>(
+          reader, version, [&](wire::OffsetForLeaderEpochRequest& request, wire::OffsetForLeaderEpochResponse& response) {
+            for (const auto& topic : request.topics) {
+              auto& answers = response.topics.emplace_back();
+              answers.topic = topic.topic;
+              for (const auto& asked : topic.partitions) {
+                auto& answer = answers.partitions.emplace_back();
+                answer.partition = asked.partition;
+                Log* log = log_of(topic.topic, asked.partition.value(), broker, answer.error_code);
+                if (log != nullptr && log->epoch_ends.count(asked.leader_epoch.value()) != 0) {
+                  answer.leader_epoch = asked.leader_epoch;
+                  answer.end_offset = Offset{log->epoch_ends.at(asked.leader_epoch.value())};
+                }
+              }
+            }
+          });
+      break;
     case wire::FindCoordinatorRequest::kApiKey:
       body = with<wire::FindCoordinatorRequest, wire::FindCoordinatorResponse>(
           reader, version, [&](wire::FindCoordinatorRequest&, wire::FindCoordinatorResponse& response) {
@@ -443,7 +485,7 @@ inline FakeCluster::Reply FakeCluster::serve(std::int32_t broker, const Bytes& f
             for (const auto& [id, subscribed] : other_members) {
               auto& other = response.members.emplace_back();
               other.member_id = id;
-              other.metadata = encode_subscription(subscribed);
+              other.metadata = encode_subscription(Assignor::range, {subscribed, {}, -1, std::nullopt});
             }
           });
       break;

@@ -133,32 +133,6 @@ using Strings = std::vector<std::string>;
 class TestClient : public QObject {
   Q_OBJECT
  private slots:
-  // ---- partitioner
-  void murmurVectors() {
-    QCOMPARE(murmur2(as_bytes("")), 275646681);
-    QCOMPARE(partition_for_key(as_bytes(""), 6), 3);
-    QCOMPARE(partition_for_key(as_bytes("TT0124"), 15), 10);
-    QCOMPARE(partition_for_key(as_bytes("354afe16-939a-4ea8-8e17-8bb0840b6886"), 10), 4);
-    QCOMPARE(partition_for_key(as_bytes("f562ac3b-2224-4e25-a0ab-56094e10c239"), 10), 5);
-    QCOMPARE(partition_for_key(as_bytes("fd7af248-ce5c-46a5-93d7-1c0c9005b99d"), 32), 26);
-    const std::map<std::string, std::pair<int, int>> grown = {
-        {"order-1", {4, 6}}, {"order-3", {3, 7}}, {"order-5", {2, 6}}, {"order-6", {3, 1}}};
-    for (const auto& [key, partitions] : grown) {
-      QCOMPARE(partition_for_key(as_bytes(key), 6), partitions.first);
-      QCOMPARE(partition_for_key(as_bytes(key), 8), partitions.second);
-    }
-    for (const char* key : {"order-2", "order-4", "order-7", "order-8"}) {
-      QCOMPARE(partition_for_key(as_bytes(key), 6), partition_for_key(as_bytes(key), 8));
-    }
-    // Every length of the tail; the numbers are those of Kafka's own tests of its hash.
-    QCOMPARE(murmur2(as_bytes("21")), -973932308);
-    QCOMPARE(murmur2(as_bytes("foobar")), -790332482);
-    QCOMPARE(murmur2(as_bytes("a-little-bit-long-string")), -985981536);
-    QCOMPARE(murmur2(as_bytes("a-little-bit-longer-string")), -1486304829);
-    QCOMPARE(murmur2(as_bytes("lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8")), -58897971);
-    QCOMPARE(murmur2(as_bytes("abc")), 479470107);
-  }
-
   // ---- addresses
   void bootstrapAddresses() {
     const auto good = parse_bootstrap("a:1, b ,[::1]:93,[fe80::1]");
@@ -170,22 +144,6 @@ class TestClient : public QObject {
       QVERIFY2(!answer.has_value(), bad);
       QVERIFY(answer.error().detail.find("host:port") != std::string::npos);
     }
-  }
-
-  // ---- assignor
-  void rangeAssignment() {
-    const auto assigned = assign_range({{"b", {"t", "u"}}, {"a", {"t"}}, {"c", {"t", "absent"}}}, {{"t", 7}, {"u", 2}});
-    using List = std::vector<TopicPartition>;
-    QVERIFY(assigned.at("a") == (List{{"t", 0}, {"t", 1}, {"t", 2}}));
-    QVERIFY(assigned.at("b") == (List{{"t", 3}, {"t", 4}, {"u", 0}, {"u", 1}}));
-    QVERIFY(assigned.at("c") == (List{{"t", 5}, {"t", 6}}));
-    const auto few = assign_range({{"a", {"t"}}, {"b", {"t"}}}, {{"t", 1}});
-    QVERIFY(few.at("b").empty());
-    QVERIFY(decode_subscription(encode_subscription({"x", "y"})) == (Strings{"x", "y"}));
-    QVERIFY(decode_assignment(encode_assignment(assigned.at("b"))) == assigned.at("b"));
-    QVERIFY(decode_assignment(Bytes()) == List{});
-    QVERIFY(!decode_assignment(Bytes::copy_of("\x01\x02\x03")));
-    QVERIFY(!decode_subscription(Bytes()));
   }
 
   // ---- connection
@@ -297,8 +255,10 @@ class TestClient : public QObject {
     QVERIFY(rig.settle());
     QVERIFY(rig.harness.now - before < milliseconds(10));
   }
-  void batchesGrowWhileOneIsInFlight() {
-    ProducerRig rig;
+  void batchesGrowWhileRequestsAreInFlight() {
+    ProducerConfig config;
+    config.requests_in_flight = 1;
+    ProducerRig rig(config);
     rig.cluster.create("t", 1);
     rig.send("t", "k", "0");
     QVERIFY(rig.settle());
@@ -364,7 +324,65 @@ class TestClient : public QObject {
     QVERIFY(!rig.delivery(fine)->error);
     QVERIFY(rig.values("t", 0) == Strings{"2"});
     QVERIFY(rig.cluster.wrong.empty());
+    QCOMPARE(rig.cluster.count(kInitProducerId), std::size_t{1});
+  }
+  // Five batches are under way when the first is refused: the four behind it come back out of order, and follow it in order.
+  void whatIsBehindARetryFollowsInOrder() {
+    ProducerRig rig;
+    rig.cluster.create("t", 1);
+    rig.send("t", "k", "0");
+    QVERIFY(rig.settle());
+    rig.cluster.errors[kProduce] = {ErrorCode::not_enough_replicas};
+    for (int i = 1; i <= 5; ++i) {
+      rig.send("t", "k", std::to_string(i));
+      rig.harness.step();  // a request each
+    }
+    QVERIFY(rig.settle());
+    QVERIFY(rig.values("t", 0) == (Strings{"0", "1", "2", "3", "4", "5"}));
+    QCOMPARE(rig.cluster.topics["t"][0].batches.size(), std::size_t{6});
+    QCOMPARE(rig.core.producer_epoch().value(), std::int16_t{0});
+  }
+  // The broker has forgotten the producer, or remembers something else: the epoch goes up, and the sequence begins at 0.
+  void aBrokerThatForgotGetsANewEpoch() {
+    for (const ErrorCode error : {ErrorCode::out_of_order_sequence_number, ErrorCode::unknown_producer_id}) {
+      ProducerRig rig;
+      rig.cluster.create("t", 2);
+      rig.send("t", "k", "0", 0);
+      rig.send("t", "k", "other", 1);
+      QVERIFY(rig.settle());
+      rig.cluster.errors[kProduce] = {error};
+      for (int i = 1; i <= 4; ++i) {
+        rig.send("t", "k", std::to_string(i), 0);
+        rig.harness.step();
+      }
+      QVERIFY(rig.settle());
+      rig.send("t", "k", "another", 1);
+      QVERIFY(rig.settle());
+      QVERIFY(rig.values("t", 0) == (Strings{"0", "1", "2", "3", "4"}));
+      QVERIFY(rig.values("t", 1) == (Strings{"other", "another"}));
+      QCOMPARE(rig.core.producer_epoch().value(), std::int16_t{1});
+      QCOMPARE(rig.cluster.count(kInitProducerId), std::size_t{1});
+    }
+  }
+  void aFencedEpochGetsANewProducerId() {
+    ProducerRig rig;
+    rig.cluster.create("t", 1);
+    rig.cluster.errors[kProduce] = {ErrorCode::invalid_producer_epoch};
+    rig.send("t", "k", "1");
+    QVERIFY(rig.settle());
+    QVERIFY(rig.values("t", 0) == Strings{"1"});
     QCOMPARE(rig.cluster.count(kInitProducerId), std::size_t{2});
+  }
+  // The waits double, a fifth more or less.
+  void retriesWaitLongerEachTime() {
+    ProducerRig rig;
+    rig.cluster.create("t", 1);
+    rig.cluster.errors[kProduce].assign(5, ErrorCode::not_enough_replicas);
+    rig.send("t", "k", "1");
+    const Instant before = rig.harness.now;
+    QVERIFY(rig.settle());
+    const std::int64_t waited_ms = (rig.harness.now - before).ms();
+    QVERIFY2(waited_ms >= 2000 && waited_ms <= 3100, qPrintable(QString::number(waited_ms)));  // 100+200+400+800+1000
   }
   void nobodyAnswers() {
     ProducerConfig config;
@@ -599,6 +617,52 @@ class TestClient : public QObject {
     batch = good;
     QVERIFY(rig.got(2));
   }
+  // A new leader: the position is validated against it, and where its log is shorter, that is told (KIP-320).
+  void aTruncationIsNoticed() {
+    for (const bool known : {true, false}) {
+      ConsumerConfig config = assigned(kFromEarliest);
+      config.cluster.metadata_max_age = seconds(1);
+      config.max_wait_ms = 100;
+      config.cluster.bootstrap = cluster_config().bootstrap;
+      FakeCluster cluster;
+      Consumer core(config, Instant{1});
+      Harness<Consumer, ConsumerOutputs> harness{core, cluster};
+      cluster.create("t", 1);
+      wire::BatchOptions options;
+      options.leader_epoch = LeaderEpoch{0};
+      for (int i = 0; i < 5; ++i) {
+        cluster.append("t", 0, {std::to_string(i)}, options);
+      }
+      QVERIFY(harness.run([&] { return harness.out.records.size() == 5; }));
+      auto& log = cluster.topics["t"][0];
+      // A change of leaders that loses nothing: nobody hears of it.
+      log.epoch = 1;
+      log.epoch_ends = {{0, 5}};
+      harness.wait(seconds(3));
+      options.leader_epoch = LeaderEpoch{1};
+      cluster.append("t", 0, {"5"}, options);
+      QVERIFY(harness.run([&] { return harness.out.records.size() == 6; }));
+      QCOMPARE(std::count_if(harness.out.events.begin(), harness.out.events.end(),
+                             [](const ConsumerEvent& event) { return event.kind == ConsumerEvent::Kind::truncated; }),
+               0);
+      // An unclean one: the new leader never had what epoch 1 wrote, and only three records of epoch 0.
+      log.batches.resize(3);
+      log.end = 3;
+      log.epoch = 2;
+      log.epoch_ends = known ? std::map<std::int32_t, std::int64_t>{{1, 3}} : std::map<std::int32_t, std::int64_t>{};
+      options.leader_epoch = LeaderEpoch{2};
+      cluster.append("t", 0, {"new"}, options);
+      QVERIFY(harness.run([&] { return harness.out.records.size() >= (known ? 7U : 10U); }));
+      QCOMPARE(std::string(harness.out.records.back().value->text()), std::string("new"));
+      QCOMPARE(harness.out.records.size(), known ? std::size_t{7} : std::size_t{10});  // unknown: from the reset policy's begin
+      const auto told = std::find_if(harness.out.events.begin(), harness.out.events.end(),
+                                     [](const ConsumerEvent& event) { return event.kind == ConsumerEvent::Kind::truncated; });
+      QVERIFY(told != harness.out.events.end());
+      QCOMPARE(told->offsets, (std::vector<std::int64_t>{known ? 3 : -1}));
+      QVERIFY(told->message.find("below offset 6") != std::string::npos);
+    }
+  }
+
   void abortedTransactionsStayHidden() {
     for (const bool committed : {false, true}) {
       ConsumerConfig config = assigned(kFromEarliest);
@@ -774,6 +838,60 @@ class TestClient : public QObject {
   }
 
   // ---- admin
+  // A role that has moved is looked up again; what is an answer is not asked twice.
+  void callsFindWhoIsInCharge() {
+    FakeCluster cluster;
+    Admin core(cluster_config());
+    Harness<Admin, AdminOutputs> harness{core, cluster};
+    cluster.create("t", 2);
+    cluster.topics["t"][1].leader = 2;
+    const auto ask = [&](Call call, Duration limit = seconds(15)) {
+      core.call(7, std::move(call), harness.now + limit);
+      const bool done = harness.run([&] { return !harness.out.results.empty(); });
+      HW_ASSERT(done, "a call ends");
+      AdminResult result = std::move(harness.out.results.front());
+      harness.out.results.clear();
+      return result;
+    };
+    wire::ListOffsetsRequest offsets;
+    offsets.topics.emplace_back().name = "t";
+    offsets.topics.back().partitions.emplace_back().partition_index = PartitionIndex{1};
+    offsets.topics.back().partitions.back().timestamp = -1;
+    cluster.errors[kListOffsets] = {ErrorCode::not_leader_or_follower};
+    const AdminResult listed = ask(make_call<wire::ListOffsetsResponse>(Target::leader_of("t", 1), offsets));
+    QVERIFY(!listed.error);
+    QCOMPARE(cluster.count(kListOffsets), std::size_t{2});
+    QCOMPARE(cluster.seen.back().broker, 2);
+    QCOMPARE(ask(make_call<wire::ListOffsetsResponse>(Target::leader_of("t", 2), offsets)).error->code, Errc::not_found);
+
+    wire::HeartbeatRequest beat;
+    beat.group_id = "g";
+    cluster.errors[kHeartbeat] = {ErrorCode::not_coordinator};
+    cluster.coordinator = 2;
+    QVERIFY(!ask(make_call<wire::HeartbeatResponse>(Target::coordinator_of("g"), beat)).error);
+    QCOMPARE(cluster.seen.back().broker, 2);
+    QCOMPARE(cluster.count(kFind), std::size_t{2});
+    // The time is up: the last response is the answer, with its code.
+    cluster.errors[kHeartbeat].assign(100, ErrorCode::coordinator_load_in_progress);
+    const AdminResult late = ask(make_call<wire::HeartbeatResponse>(Target::coordinator_of("g"), beat), seconds(1));
+    QVERIFY(!late.error);
+    wire::HeartbeatResponse response;
+    QVERIFY(decode_answer(std::get<Answer>(late.value), response));
+    QCOMPARE(response.error_code, ErrorCode::coordinator_load_in_progress);
+    cluster.errors[kHeartbeat] = {ErrorCode::illegal_generation};
+    const std::size_t before = cluster.count(kHeartbeat);
+    QVERIFY(!ask(make_call<wire::HeartbeatResponse>(Target::coordinator_of("g"), beat)).error);
+    QCOMPARE(cluster.count(kHeartbeat), before + 1);
+    CallOptions once;
+    once.retry_codes = false;
+    cluster.errors[kHeartbeat] = {ErrorCode::not_coordinator};
+    QVERIFY(!ask(make_call<wire::HeartbeatResponse>(Target::coordinator_of("g"), beat, once)).error);
+    QCOMPARE(cluster.count(kHeartbeat), before + 2);
+    cluster.down = {1, 2};
+    QCOMPARE(ask(make_call<wire::HeartbeatResponse>(Target::broker_id(1), beat)).error->code, Errc::closed);
+    QVERIFY(cluster.wrong.empty());
+  }
+
   void adminCalls() {
     FakeCluster cluster;
     Admin core(cluster_config());

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <thread>
 
+#include "engine/node/client_options.h"
 #include "engine/node/client_runner.h"
 #include "engine/node/cluster.h"
 #include "runner_support.h"
@@ -255,6 +256,94 @@ class TestClientRunner : public QObject {
     QVERIFY(created.error().detail.find("refused") != std::string::npos);
     QCOMPARE(ask<Delivery>([&](auto done) { runner.produce(999, record("t", "k", "v"), std::move(done)); }).error().code,
              Errc::closed);
+  }
+
+  void badConsumerOptionsAreSaid() {
+    ClientRunner runner;
+    const auto refused = [&](const std::function<void(ConsumerOptions&)>& spoil) {
+      ConsumerOptions options = grouped("127.0.0.1:1");
+      spoil(options);
+      Box box;
+      std::string message;
+      (void)runner.add_consumer(options, {}, [&](const ConsumerEvent& event) {
+        box.change([&] { message = event.fatal ? event.message : "not fatal: " + event.message; });
+      });
+      return box.wait([&] { return !message.empty(); }) ? message : std::string("silence");
+    };
+    QVERIFY(refused([](ConsumerOptions& options) { options.assignors = {"fair"}; }).find("cooperative-sticky") !=
+            std::string::npos);
+    QVERIFY(refused([](ConsumerOptions& options) { options.offset_reset = "middle"; }).find("by_duration") !=
+            std::string::npos);
+    QVERIFY(refused([](ConsumerOptions& options) { options.offset_reset = "by_duration:1h"; }).find("PT1H") !=
+            std::string::npos);
+    QVERIFY(refused([](ConsumerOptions& options) { options.pattern = "(orders"; }).find("regular expression") !=
+            std::string::npos);
+    QVERIFY(parse_iso_duration("P1DT2H30M0.5S") == seconds(86'400 + 9'000) + milliseconds(500));
+    for (const char* bad : {"", "P", "PT", "1H", "P1H", "PT1D", "PT1", "PT-1S", "PTxS"}) {
+      QVERIFY2(!parse_iso_duration(bad).has_value(), bad);
+    }
+  }
+
+  void aConsumerIsToldWhatToDo() {
+    const std::unique_ptr<Cluster> cluster = start_in_memory();
+    QVERIFY(cluster != nullptr);
+    const std::string bootstrap = cluster->bootstrap();
+    ClientRunner runner;
+    QVERIFY(create(runner, bootstrap, "t", 1));
+    ProducerOptions producing;
+    producing.bootstrap = bootstrap;
+    const ClientHandle producer = runner.add_producer(producing);
+    for (int i = 0; i < 10; ++i) {
+      QVERIFY(ask<Delivery>([&](auto done) {
+                runner.produce(producer, record("t", "k", std::to_string(i)), std::move(done));
+              }).has_value());
+    }
+    Box box;
+    std::vector<int> values;
+    std::vector<std::int64_t> committed;
+    ConsumerOptions options = grouped(bootstrap);
+    options.assignors = {"cooperative-sticky"};
+    options.commit_mode = CommitMode::manual;
+    options.session_timeout_ms = 6'000;
+    const ClientHandle consumer = runner.add_consumer(
+        options,
+        [&](std::vector<IncomingRecord>& records) {
+          box.change([&] {
+            for (const IncomingRecord& one : records) {
+              values.push_back(std::stoi(std::string(one.value->text())));
+            }
+          });
+        },
+        [&](const ConsumerEvent& event) {
+          box.change([&] {
+            if (event.kind == ConsumerEvent::Kind::committed) {
+              committed = event.offsets;
+            }
+          });
+        });
+    QVERIFY(box.wait([&] { return values.size() == 10; }));
+    runner.seek(consumer, "t", 0, 8);
+    QVERIFY(box.wait([&] { return values.size() == 12 && values.back() == 9; }));
+    runner.pause(consumer);
+    runner.seek(consumer, "t", 0, -2);
+    runner.commit(consumer);
+    auto status = ask<ConsumerStatus>([&](auto done) { runner.status(consumer, std::move(done)); });
+    QVERIFY(status.has_value());
+    QCOMPARE(status->partitions.size(), std::size_t{1});
+    QVERIFY(status->partitions[0].paused && status->leader && status->generation > 0 && !status->member_id.empty());
+    runner.resume(consumer);
+    QVERIFY(box.wait([&] { return values.size() == 22; }));
+    runner.commit(consumer);
+    QVERIFY(box.wait([&] { return committed == std::vector<std::int64_t>{10}; }));
+    status = ask<ConsumerStatus>([&](auto done) { runner.status(consumer, std::move(done)); });
+    QCOMPARE(status->partitions[0].position, std::int64_t{10});
+    QCOMPARE(status->partitions[0].committed, std::int64_t{10});
+    QCOMPARE(status->partitions[0].lag, std::int64_t{0});
+    // It crashes: the group has it for the rest of the session, and the next one reads on from the commit.
+    bool crashed = false;
+    runner.crash(consumer, [&] { box.change([&] { crashed = true; }); });
+    QVERIFY(box.wait([&] { return crashed; }));
+    QCOMPARE(ask<ConsumerStatus>([&](auto done) { runner.status(consumer, std::move(done)); }).error().code, Errc::closed);
   }
 
   void administration() {

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the parts of the consumer share; for consumer*.cpp only.
+#pragma once
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/client/consumer.h"
+
+namespace hw::client {
+
+inline constexpr Duration kCloseAllowance = seconds(2);
+inline constexpr Duration kJoinAllowance = seconds(5);  // beyond the rebalance timeout, within which a coordinator answers
+
+template <class T>
+void Consumer::ask(Ask what, BrokerId broker, Lane lane, T request, std::int16_t lowest, std::int16_t highest,
+                   Instant deadline, std::vector<Asked> partitions, Instant now, ConsumerOutputs& out) {
+  const std::uint64_t token = next_token_++;
+  pending_[token] = {what, broker, std::move(partitions), generation_};
+  Request made = make_request(std::move(request), token, deadline, highest);
+  made.lowest = std::max(made.lowest, lowest);
+  cluster_.request(broker, std::move(made), now, out.io, answers_, lane);
+}
+
+}  // namespace hw::client
