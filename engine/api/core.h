@@ -97,9 +97,17 @@ class NodeCore {
     BytesChain batches;  // whole batches; the first may begin before `from`
     Offset log_start_offset;
     Offset high_watermark;
+    Offset last_stable_offset;
     Offset log_end_offset;
+    struct Aborted {
+      ProducerId producer_id;
+      Offset first_offset;
+    };
+    std::vector<Aborted> aborted;  // with `committed` only: what a read_committed consumer leaves out
   };
-  Result<LocalRead> read_local(const std::string& topic, PartitionIndex partition, Offset from, std::int32_t max_bytes);
+  // `committed`: no further than the last stable offset.
+  Result<LocalRead> read_local(const std::string& topic, PartitionIndex partition, Offset from, std::int32_t max_bytes,
+                               bool committed = false);
   [[nodiscard]] std::int32_t max_request_bytes() const;  // socket.request.max.bytes
   [[nodiscard]] const std::string& cluster_id() const;
 

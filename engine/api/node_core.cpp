@@ -800,7 +800,7 @@ struct NodeCore::Impl final : Node {
   }
 
   Result<NodeCore::LocalRead> read_local(const std::string& topic, PartitionIndex partition, Offset from,
-                                         std::int32_t max_bytes) {
+                                         std::int32_t max_bytes, bool committed) {
     if (stopped || the_broker == nullptr) {
       return fail(Errc::closed, "the node does not run");
     }
@@ -809,15 +809,20 @@ struct NodeCore::Impl final : Node {
       return fail(Errc::not_found, "no log of " + topic + "-" + std::to_string(partition.value()) + " on this node");
     }
     log::PartitionLog& log = *replica->log();
-    const Offset begin = std::clamp(from, log.log_start_offset(), log.high_watermark());
-    log::ReadOutcome outcome = log.read({begin, max_bytes, true, log::ReadIsolation::high_watermark});
+    const log::ReadIsolation isolation = committed ? log::ReadIsolation::last_stable : log::ReadIsolation::high_watermark;
+    const Offset begin = std::clamp(from, log.log_start_offset(), std::max(log.log_start_offset(), log.bound(isolation)));
+    log::ReadOutcome outcome = log.read({begin, max_bytes, true, isolation});
     if (outcome.error != wire::ErrorCode::none) {
       return fail(Errc::io, std::string(wire::error_name(outcome.error)));
     }
     NodeCore::LocalRead result;
     result.log_start_offset = outcome.log_start_offset;
     result.high_watermark = outcome.high_watermark;
+    result.last_stable_offset = outcome.last_stable_offset;
     result.log_end_offset = outcome.log_end_offset;
+    for (const log::AbortedTransaction& gone : outcome.aborted) {
+      result.aborted.push_back({gone.producer_id, gone.first_offset});
+    }
     // A batch that the limit cut off is left out.
     const Bytes bytes = outcome.records.flatten();
     wire::BatchCursor cursor(bytes.span());
@@ -896,8 +901,8 @@ void NodeCore::disk_done(std::uint64_t id, const Result<void>& result, Now now, 
 }
 Result<void> NodeCore::stop(Now now) { return impl_->stop(now); }
 Result<NodeCore::LocalRead> NodeCore::read_local(const std::string& topic, PartitionIndex partition, Offset from,
-                                                 std::int32_t max_bytes) {
-  return impl_->read_local(topic, partition, from, max_bytes);
+                                                 std::int32_t max_bytes, bool committed) {
+  return impl_->read_local(topic, partition, from, max_bytes, committed);
 }
 std::int32_t NodeCore::max_request_bytes() const {
   return impl_->configs == nullptr ? 104'857'600

@@ -7,9 +7,11 @@
 #include <QPointer>
 #include <algorithm>
 #include <future>
+#include <mutex>
 #include <utility>
 
 #include "engine/node/client_runner.h"
+#include "ui/session/batch_reader.h"
 #include "ui/session/demo_traffic.h"
 #include "ui/session/record_rows.h"
 
@@ -19,7 +21,82 @@ namespace {
 
 QString in_words(const Error& error) { return QString::fromStdString(error.detail); }
 
+std::vector<BatchAnswer::Aborted> aborted_of(const api::NodeCore::LocalRead& read) {
+  std::vector<BatchAnswer::Aborted> out;
+  for (const api::NodeCore::LocalRead::Aborted& gone : read.aborted) {
+    out.push_back({gone.producer_id.value(), gone.first_offset.value()});
+  }
+  return out;
+}
+
 }  // namespace
+
+// The node hands out slices on its own thread; whoever asked goes on with them on a thread of this.
+class LiveBatches final : public BatchReader, public std::enable_shared_from_this<LiveBatches> {
+ public:
+  LiveBatches() : pool_(std::make_unique<QThreadPool>()) { pool_->setMaxThreadCount(1); }
+  // Until close() the cluster is there and its nodes stand still.
+  void open(node::Cluster* cluster) {
+    const std::lock_guard lock(mutex_);
+    cluster_ = cluster;
+  }
+  void close() {
+    const std::lock_guard lock(mutex_);
+    cluster_ = nullptr;
+  }
+  // For good; waits for what runs. The last owner may be one of those calls, so the pool cannot be waited for later.
+  void shutdown() {
+    std::unique_ptr<QThreadPool> pool;
+    {
+      const std::lock_guard lock(mutex_);
+      cluster_ = nullptr;
+      pool = std::move(pool_);
+    }
+    pool->waitForDone();
+  }
+  void read(const BatchQuery& query, std::function<void(BatchAnswer)> done) override {
+    const std::lock_guard lock(mutex_);
+    if (cluster_ == nullptr) {
+      if (pool_ != nullptr) {
+        pool_->start([done = std::move(done)] {
+          BatchAnswer answer;
+          answer.error = QCoreApplication::translate("hw::ui::Session", "The cluster is not running.");
+          done(std::move(answer));
+        });
+      }
+      return;
+    }
+    cluster_->node(0).post([self = shared_from_this(), query, done = std::move(done)](api::NodeCore& core, api::Now, api::Outputs&) {
+      auto found = std::make_shared<Result<api::NodeCore::LocalRead>>(core.read_local(
+          query.topic, PartitionIndex(query.partition), Offset(query.from_offset), query.max_bytes, query.committed));
+      self->start([done, found] {
+        BatchAnswer answer;
+        if (!*found) {
+          answer.error = in_words(found->error());
+        } else {
+          answer.bytes = (*found)->batches.flatten();
+          answer.log_start_offset = (*found)->log_start_offset.value();
+          answer.high_watermark = (*found)->high_watermark.value();
+          answer.last_stable_offset = (*found)->last_stable_offset.value();
+          answer.log_end_offset = (*found)->log_end_offset.value();
+          answer.aborted = aborted_of(**found);
+        }
+        done(std::move(answer));
+      });
+    });
+  }
+
+ private:
+  void start(std::function<void()> work) {
+    const std::lock_guard lock(mutex_);
+    if (pool_ != nullptr) {
+      pool_->start(std::move(work));
+    }
+  }
+  std::mutex mutex_;
+  node::Cluster* cluster_ = nullptr;
+  std::unique_ptr<QThreadPool> pool_;
+};
 
 LiveSession::LiveSession(Options options, QObject* parent)
     : Session(parent),
@@ -28,6 +105,7 @@ LiveSession::LiveSession(Options options, QObject* parent)
       wake_pending_(std::make_shared<std::atomic<bool>>(false)),
       view_(std::make_shared<const observe::ClusterView>()) {
   readers_.setMaxThreadCount(1);
+  batches_ = std::make_shared<LiveBatches>();
   options_.cluster.observe = true;
   if (options_.demo) {
     // Kafka waits 3 s for more members before a new group's first generation; a demo shows the group at once.
@@ -46,6 +124,7 @@ LiveSession::~LiveSession() {
   if (starter_.joinable()) {
     starter_.join();
   }
+  batches_->shutdown();
   demo_.reset();
   clients_.reset();
   readers_.waitForDone();
@@ -64,6 +143,7 @@ void LiveSession::start() {
             return;
           }
           running_ = true;
+          batches_->open(cluster_.get());
           clients_ = std::make_unique<node::ClientRunner>();
           demo_ = std::make_unique<DemoTraffic>(*clients_, cluster_->bootstrap(), own_records_);
           if (options_.demo) {
@@ -126,7 +206,8 @@ void LiveSession::read(const ReadQuery& query, std::function<void(ReadAnswer)> d
   // The node hands out slices; decompressing and decoding happen on a thread of our own.
   cluster_->node(0).post([this, query, done = std::move(done)](api::NodeCore& core, api::Now, api::Outputs&) {
     auto found = std::make_shared<Result<api::NodeCore::LocalRead>>(
-        core.read_local(query.topic, PartitionIndex(query.partition), Offset(query.from_offset), query.max_bytes));
+        core.read_local(query.topic, PartitionIndex(query.partition), Offset(query.from_offset), query.max_bytes,
+                        query.isolation == Isolation::committed));
     readers_.start([this, query, done, found] {
       auto answer = std::make_shared<ReadAnswer>();
       answer->next_offset = query.from_offset;
@@ -135,12 +216,14 @@ void LiveSession::read(const ReadQuery& query, std::function<void(ReadAnswer)> d
       } else {
         answer->log_start_offset = (*found)->log_start_offset.value();
         answer->high_watermark = (*found)->high_watermark.value();
-        decode_rows((*found)->batches, query, *answer);
+        decode_rows((*found)->batches, aborted_of(**found), query, *answer);
       }
       QMetaObject::invokeMethod(this, [done, answer] { done(std::move(*answer)); }, Qt::QueuedConnection);
     });
   });
 }
+
+std::shared_ptr<BatchReader> LiveSession::batches() { return batches_; }
 
 void LiveSession::produce(const ProduceCommand& command, std::function<void(ProduceAnswer)> done) {
   if (!running_ || busy_) {
@@ -235,6 +318,7 @@ void LiveSession::keep(const QString& directory, std::function<void(QString erro
   }
   // Nodes stop and start again below: nothing else may ask them meanwhile.
   busy_ = true;
+  batches_->close();
   starter_ = std::thread([this, directory = directory.toStdString(), done = std::move(done)] {
     auto result = std::make_shared<Result<void>>(cluster_->keep(directory));
     QMetaObject::invokeMethod(
@@ -242,6 +326,7 @@ void LiveSession::keep(const QString& directory, std::function<void(QString erro
         [this, done, result] {
           starter_.join();
           busy_ = false;
+          batches_->open(cluster_.get());
           takeView();
           done(*result ? QString() : in_words(result->error()));
         },

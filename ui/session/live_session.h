@@ -20,6 +20,7 @@ class ClientRunner;
 namespace hw::ui {
 
 class DemoTraffic;
+class LiveBatches;
 
 class LiveSession final : public Session {
   Q_OBJECT
@@ -43,6 +44,7 @@ class LiveSession final : public Session {
   StorageInfo storage() const override;
   std::int64_t foreignRecords() const override;
   void read(const ReadQuery& query, std::function<void(ReadAnswer)> done) override;
+  std::shared_ptr<BatchReader> batches() override;
   void produce(const ProduceCommand& command, std::function<void(ProduceAnswer)> done) override;
   void createTopic(const CreateTopicCommand& command, std::function<void(QString error)> done) override;
   void deleteTopic(const std::string& name, std::function<void(QString error)> done) override;
@@ -70,6 +72,7 @@ class LiveSession final : public Session {
   std::shared_ptr<std::atomic<bool>> wake_pending_;
   std::thread starter_;
   QThreadPool readers_;
+  std::shared_ptr<LiveBatches> batches_;
   observe::ViewPtr view_;
   bool running_ = false;
   bool busy_ = false;  // keep() is under way

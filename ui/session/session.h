@@ -43,7 +43,13 @@ struct RecordRow {
   std::uint32_t crc = 0;
   std::string compression;  // none, gzip, snappy, lz4, zstd
   bool transactional = false;
+  // Bytes of the whole value; `value` is only its head where this is more than value->size(). -1: null.
+  std::int64_t value_size = -1;
+  [[nodiscard]] bool valueCut() const { return value && value_size > static_cast<std::int64_t>(value->size()); }
 };
+
+// What of a log is read: what a read_committed consumer gets, what a read_uncommitted one gets, or with control batches.
+enum class Isolation : std::uint8_t { committed, all, raw };
 
 struct ReadQuery {
   std::string topic;
@@ -52,6 +58,8 @@ struct ReadQuery {
   std::int64_t to_offset = INT64_MAX; // exclusive
   std::int32_t max_records = 200;
   std::int32_t max_bytes = 1 << 20;
+  Isolation isolation = Isolation::raw;
+  std::int64_t value_head = 0;        // > 0: longer values are cut to a copy of so many bytes
 };
 struct ReadAnswer {
   QString error;  // empty: fine. Translated already.
@@ -86,6 +94,8 @@ struct StorageInfo {
   QString directory;
 };
 
+class BatchReader;
+
 class Session : public QObject {
   Q_OBJECT
 
@@ -102,6 +112,8 @@ class Session : public QObject {
   [[nodiscard]] virtual std::int64_t foreignRecords() const = 0;
 
   virtual void read(const ReadQuery& query, std::function<void(ReadAnswer)> done) = 0;
+  // Batches as they are stored, for scans, the volume over time and the bytes pane (batch_reader.h); null: not available.
+  [[nodiscard]] virtual std::shared_ptr<BatchReader> batches() { return nullptr; }
   virtual void produce(const ProduceCommand& command, std::function<void(ProduceAnswer)> done) = 0;
   virtual void createTopic(const CreateTopicCommand& command, std::function<void(QString error)> done) = 0;
   virtual void deleteTopic(const std::string& name, std::function<void(QString error)> done) = 0;

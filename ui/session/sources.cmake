@@ -1,9 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 list(APPEND HW_UI_SOURCES
   ui/session/selection.cpp ui/session/selection.h
+  ui/session/batch_anatomy.cpp
+  ui/session/batch_anatomy.h
+  ui/session/batch_reader.h
   ui/session/demo_traffic.cpp
   ui/session/demo_traffic.h
   ui/session/live_session.cpp
   ui/session/live_session.h
   ui/session/record_rows.cpp
-  ui/session/record_rows.h)
+  ui/session/record_rows.h
+  ui/session/record_scan.cpp
+  ui/session/record_scan.h
+  ui/session/volume.cpp
+  ui/session/volume.h)

@@ -2,8 +2,13 @@
 #include "tests/ui/support/fake_session.h"
 
 #include <QMetaObject>
+#include <QThreadPool>
 #include <algorithm>
 #include <cstring>
+#include <mutex>
+
+#include "engine/wire/record/batch_builder.h"
+#include "ui/session/record_rows.h"
 
 namespace hw::ui {
 
@@ -16,8 +21,104 @@ constexpr ConnectionId kExternal{17};
 
 }  // namespace
 
+// Made on the session's thread, told on one of its own, as a real reader does.
+class FakeSession::Batches final : public BatchReader, public std::enable_shared_from_this<FakeSession::Batches> {
+ public:
+  explicit Batches(FakeSession* session) : session_(session), pool_(std::make_unique<QThreadPool>()) {
+    pool_->setMaxThreadCount(1);
+  }
+  void shutdown() {
+    std::unique_ptr<QThreadPool> pool;
+    {
+      const std::lock_guard lock(mutex_);
+      session_ = nullptr;
+      pool = std::move(pool_);
+    }
+    pool->waitForDone();
+  }
+  void read(const BatchQuery& query, std::function<void(BatchAnswer)> done) override {
+    const std::lock_guard lock(mutex_);
+    if (session_ == nullptr) {
+      return;
+    }
+    QMetaObject::invokeMethod(
+        session_,
+        [self = shared_from_this(), session = session_, query, done = std::move(done)] {
+          auto answer = std::make_shared<BatchAnswer>(session->storedBatches(query));
+          const std::lock_guard guard(self->mutex_);
+          if (self->pool_ != nullptr) {
+            self->pool_->start([done, answer] { done(std::move(*answer)); });
+          }
+        },
+        Qt::QueuedConnection);
+  }
+
+ private:
+  std::mutex mutex_;
+  FakeSession* session_;
+  std::unique_ptr<QThreadPool> pool_;
+};
+
+FakeSession::~FakeSession() { batch_reader_->shutdown(); }
+
+std::shared_ptr<BatchReader> FakeSession::batches() {
+  return batches_available_ ? std::static_pointer_cast<BatchReader>(batch_reader_) : nullptr;
+}
+
+BatchAnswer FakeSession::storedBatches(const BatchQuery& query) const {
+  BatchAnswer answer;
+  const auto it = topics_.find(query.topic);
+  if (it == topics_.end() || static_cast<std::size_t>(query.partition) >= it->second.partitions.size()) {
+    answer.error = QStringLiteral("UNKNOWN_TOPIC_OR_PARTITION");
+    return answer;
+  }
+  const Partition& p = it->second.partitions[static_cast<std::size_t>(query.partition)];
+  answer.high_watermark = p.end;
+  answer.last_stable_offset = p.end;
+  answer.log_end_offset = p.end;
+  answer.log_start_offset = p.rows.empty() ? p.end : p.rows.front().offset;
+  ByteBuilder out(1'024);
+  const auto first = std::lower_bound(p.rows.begin(), p.rows.end(), query.from_offset,
+                                      [](const RecordRow& row, std::int64_t offset) { return row.offset < offset; });
+  for (auto at = first; at != p.rows.end() && (out.size() == 0 || static_cast<std::int32_t>(out.size()) < query.max_bytes); ++at) {
+    const RecordRow& row = *at;
+    wire::BatchOptions options;
+    options.base_offset = Offset(row.offset);
+    options.leader_epoch = LeaderEpoch(row.leader_epoch);
+    options.producer_id = ProducerId(row.producer_id);
+    options.producer_epoch = ProducerEpoch(row.producer_epoch);
+    options.base_sequence = row.base_sequence;
+    options.transactional = row.transactional;
+    options.control = row.control;
+    if (const auto codec = wire::parse_compression(row.compression); codec) {
+      options.compression = *codec;
+    }
+    std::vector<wire::HeaderIn> headers;
+    for (const auto& [name, value] : row.headers) {
+      headers.push_back({name, value ? std::optional<ByteSpan>(value->span()) : std::nullopt});
+    }
+    wire::RecordIn record;
+    record.key = row.key ? std::optional<ByteSpan>(row.key->span()) : std::nullopt;
+    record.value = row.value ? std::optional<ByteSpan>(row.value->span()) : std::nullopt;
+    record.headers = headers;
+    record.timestamp_ms = row.timestamp_ms;
+    wire::BatchBuilder builder(options);
+    builder.append(record);
+    out.append(builder.finish().span());
+  }
+  answer.bytes = out.finish();
+  return answer;
+}
+
+std::int64_t FakeSession::appendRecord(const std::string& topic, std::int32_t partition, RecordRow row) {
+  const std::int64_t offset = append(topic, partition, std::move(row), kProducer);
+  tick(0);
+  return offset;
+}
+
 FakeSession::FakeSession(const Options& options, QObject* parent)
     : Session(parent), options_(options), now_ms_(options.start_ms), traffic_(options.demo) {
+  batch_reader_ = std::make_shared<Batches>(this);
   connect(&clock_, &QTimer::timeout, this, [this] { tick(clock_.interval()); });
   for (int i = 1; i <= options_.nodes; ++i) {
     const BrokerId id(i);
@@ -106,7 +207,10 @@ std::int64_t FakeSession::append(const std::string& name, std::int32_t index, Re
   row.batch_base_offset = offset;
   row.batch_records = 1;
   row.leader_epoch = 0;
-  row.compression = "none";
+  if (row.compression.empty()) {
+    row.compression = "none";
+  }
+  row.value_size = row.value ? static_cast<std::int64_t>(row.value->size()) : -1;
   row.batch_size_bytes = static_cast<std::int32_t>(68 + (row.key ? row.key->size() : 0) + (row.value ? row.value->size() : 0));
   row.crc = 0x5c7a119eU + static_cast<std::uint32_t>(offset);
   const BrokerId leader = p.assignment.front();
@@ -378,6 +482,9 @@ void FakeSession::read(const ReadQuery& query, std::function<void(ReadAnswer)> d
       if (row.offset >= query.to_offset || static_cast<std::int32_t>(result.rows.size()) >= query.max_records ||
           bytes > query.max_bytes) {
         break;
+      }
+      if (row.control && query.isolation != Isolation::raw) {
+        continue;
       }
       bytes += row.batch_size_bytes;
       result.rows.push_back(row);

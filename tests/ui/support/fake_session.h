@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "ui/session/batch_reader.h"
 #include "ui/session/session.h"
 
 namespace hw::ui {
@@ -29,6 +30,7 @@ class FakeSession : public Session {
   };
   explicit FakeSession(const Options& options, QObject* parent = nullptr);
   FakeSession() : FakeSession(Options{}) {}
+  ~FakeSession() override;
 
   // Lets `ms` of cluster time pass: records arrive, groups commit, a view is published, frameReady() is sent.
   void tick(int ms);
@@ -49,6 +51,13 @@ class FakeSession : public Session {
   [[nodiscard]] StorageInfo storage() const override { return storage_; }
   [[nodiscard]] std::int64_t foreignRecords() const override { return foreign_records_; }
   void read(const ReadQuery& query, std::function<void(ReadAnswer)> done) override;
+  [[nodiscard]] std::shared_ptr<BatchReader> batches() override;
+  // What an attached cluster is like: no batches to be had.
+  void setBatchesAvailable(bool available) { batches_available_ = available; }
+  // Each row as a batch of its own, from `from` on. For batches().
+  [[nodiscard]] BatchAnswer storedBatches(const BatchQuery& query) const;
+  // Appends a record as if a client had sent it.
+  std::int64_t appendRecord(const std::string& topic, std::int32_t partition, RecordRow row);
   void produce(const ProduceCommand& command, std::function<void(ProduceAnswer)> done) override;
   void createTopic(const CreateTopicCommand& command, std::function<void(QString error)> done) override;
   void deleteTopic(const std::string& name, std::function<void(QString error)> done) override;
@@ -80,6 +89,7 @@ class FakeSession : public Session {
   std::int64_t append(const std::string& topic, std::int32_t partition, RecordRow row, ConnectionId connection);
   void remember(BrokerId node, event::Any event);
   void publish();
+  class Batches;
   [[nodiscard]] std::shared_ptr<const observe::TopicView> topicView(const std::string& name, const Topic& topic) const;
   [[nodiscard]] QString takeError();
   void answer(std::function<void()> call);
@@ -107,6 +117,8 @@ class FakeSession : public Session {
   std::int64_t foreign_records_ = 0;
   StorageInfo storage_;
   QString next_error_;
+  std::shared_ptr<Batches> batch_reader_;
+  bool batches_available_ = true;
 };
 
 }  // namespace hw::ui
