@@ -39,6 +39,7 @@ struct Arguments {
   std::string out = "shot.png";
   std::string size = "1440x900";
   std::string select;
+  std::string filter;
   int settle_ms = 3'000;
 };
 
@@ -86,6 +87,7 @@ class Application : public QObject {
       shot.size = QSize(size.value(0).toInt(), size.value(1).toInt());
       shot.settle_ms = arguments_.settle_ms;
       shot.selection = QString::fromStdString(arguments_.select);
+      shot.filter = QString::fromStdString(arguments_.filter);
       if (shot.size.width() < 320 || shot.size.height() < 240) {
         std::fprintf(stderr, "highwater: --size %s: write for example 1440x900\n", arguments_.size.c_str());
         return static_cast<int>(hw::app::ExitCode::usage);
@@ -191,6 +193,7 @@ int main(int argc, char** argv) {
   cli.add_option("--out", arguments.out, "the picture's file");
   cli.add_option("--size", arguments.size, "the picture's size, for example 1440x900");
   cli.add_option("--select", arguments.select, "an address to select before the picture, for example demo.orders/1");
+  cli.add_option("--filter", arguments.filter, "a filter for the page in the picture, for example 'key ~ \"^4\"'");
   cli.add_option("--settle-ms", arguments.settle_ms, "how long data may arrive before the picture");
   cli.add_option("--log-level", level, "trace, debug, info, warn, error or off (default warn)");
   cli.set_version_flag("--version", "highwater " HIGHWATER_VERSION);

@@ -11,6 +11,7 @@
 #include <QPainter>
 #include <QPlainTextEdit>
 #include <QSpinBox>
+#include <QStringDecoder>
 #include <QVBoxLayout>
 #include <algorithm>
 
@@ -209,23 +210,35 @@ RecordPanel::RecordPanel(QWidget* parent) : ProducePanel(parent) {
   });
   connect(partition_, &QComboBox::currentIndexChanged, this, &RecordPanel::validate);
   connect(key_kind_, &SegmentedControl::activated, this, [this](int kind) {
+    kept_key_.reset();
     if (kind == kText) {
       key_->setFocus();
     }
     validate();
   });
   connect(key_, &QLineEdit::textEdited, this, [this] {
+    kept_key_.reset();
     key_kind_->setCurrent(kText);
     validate();
   });
-  connect(headers_, &QLineEdit::textChanged, this, &RecordPanel::validate);
+  connect(headers_, &QLineEdit::textChanged, this, [this] {
+    if (!filling_) {
+      kept_headers_.reset();
+    }
+    validate();
+  });
   connect(value_kind_, &SegmentedControl::activated, this, [this](int kind) {
+    kept_value_.reset();
     if (kind == kText) {
       value_->setFocus();
     }
     validate();
   });
   connect(value_, &QPlainTextEdit::textChanged, this, [this] {
+    if (filling_) {
+      return;
+    }
+    kept_value_.reset();
     if (!value_->toPlainText().isEmpty()) {
       value_kind_->setCurrent(kText);
     }
@@ -280,6 +293,43 @@ void RecordPanel::openFor(const Selection& selection) {
   }
   validate();
   value_->setFocus();
+}
+
+void RecordPanel::openWith(const QString& topic, const RecordRow& record, bool choose_topic) {
+  constexpr std::size_t kShown = 64U << 10;
+  refreshTopics();
+  filling_ = true;
+  const auto show = [](const std::optional<Bytes>& bytes) {
+    if (!bytes || bytes->size() > kShown) {
+      return QString();
+    }
+    QStringDecoder decode(QStringDecoder::Utf8);
+    const QString text = decode(QByteArrayView(bytes->text().data(), static_cast<qsizetype>(bytes->size())));
+    return decode.hasError() || text.contains(QChar(0)) ? QString() : text;
+  };
+  topic_->setCurrentText(topic);
+  refreshPartitions();
+  partition_->setCurrentIndex(choose_topic || record.partition + 1 >= partition_->count() ? 0 : record.partition + 1);
+  key_kind_->setCurrent(!record.key ? kNull : (record.key->empty() ? kEmpty : kText));
+  key_->setText(show(record.key));
+  value_kind_->setCurrent(!record.value ? kNull : (record.value->empty() ? kEmpty : kText));
+  value_->setPlainText(show(record.value));
+  QStringList headers;
+  for (const auto& [name, value] : record.headers) {
+    headers << (value ? QStringLiteral("%1=%2").arg(QString::fromStdString(name), show(value)) : QString::fromStdString(name));
+  }
+  headers_->setText(headers.join(QStringLiteral("; ")));
+  filling_ = false;
+  kept_key_ = record.key;
+  kept_value_ = record.value;
+  kept_headers_ = record.headers;
+  validate();
+  if (choose_topic) {
+    topic_->setFocus();
+    topic_->lineEdit()->selectAll();
+  } else {
+    value_->setFocus();
+  }
 }
 
 std::int32_t RecordPanel::partitionCount() const {
@@ -351,7 +401,7 @@ std::optional<Bytes> RecordPanel::bytesOf(const SegmentedControl* kind, const QS
 void RecordPanel::validate() {
   const QString name = topic_->currentText();
   QString problem = topic_name_error(name);
-  const HeadersText headers = HeadersText::parse(headers_->text());
+  const HeadersText headers = kept_headers_ || filling_ ? HeadersText() : HeadersText::parse(headers_->text());
   if (problem.isEmpty()) {
     problem = headers.error;
   }
@@ -359,7 +409,7 @@ void RecordPanel::validate() {
   key_->setPlaceholderText(key_kind_->current() == kNull ? tr("null: no key") : tr("empty: a key of zero bytes"));
   const std::optional<std::int32_t> fixed =
       partition_->currentIndex() > 0 ? std::optional<std::int32_t>(partition_->currentIndex() - 1) : std::nullopt;
-  const PartitionChoice choice = PartitionChoice::of(bytesOf(key_kind_, key_->text()), partitionCount(), fixed);
+  const PartitionChoice choice = PartitionChoice::of(kept_key_ ? kept_key_ : bytesOf(key_kind_, key_->text()), partitionCount(), fixed);
   formula_->setText(choice.formula);
   formula_->setVisible(!choice.formula.isEmpty());
   why_->setText(choice.sentence);
@@ -374,7 +424,9 @@ void RecordPanel::validate() {
     default: {
       const QString text = value_->toPlainText();
       const QString trimmed = text.trimmed();
-      if (text.isEmpty()) {
+      if (text.isEmpty() && kept_value_) {
+        note = tr("%1, sent as they are unless you type").arg(format_bytes(static_cast<std::int64_t>(kept_value_->size())));
+      } else if (text.isEmpty()) {
         note = tr("nothing typed: sent as an empty value");
       } else if (trimmed.startsWith(QLatin1Char('{')) || trimmed.startsWith(QLatin1Char('['))) {
         QJsonParseError error{};
@@ -434,9 +486,9 @@ void RecordPanel::sendOne() {
   if (partition_->currentIndex() > 0) {
     command.partition = partition_->currentIndex() - 1;
   }
-  command.key = bytesOf(key_kind_, key_->text());
-  command.value = bytesOf(value_kind_, value_->toPlainText());
-  command.headers = HeadersText::parse(filled(headers_->text())).headers;
+  command.key = kept_key_ ? kept_key_ : bytesOf(key_kind_, key_->text());
+  command.value = kept_value_ ? kept_value_ : bytesOf(value_kind_, value_->toPlainText());
+  command.headers = kept_headers_ ? *kept_headers_ : HeadersText::parse(filled(headers_->text())).headers;
   ++number_;
   ++in_flight_;
   const QString topic = topic_->currentText();

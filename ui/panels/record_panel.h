@@ -41,6 +41,7 @@ class RecordPanel : public ProducePanel {
   explicit RecordPanel(QWidget* parent = nullptr);
   void attach(Session* session) override;
   void openFor(const Selection& selection) override;
+  void openWith(const QString& topic, const RecordRow& record, bool choose_topic) override;
 
   static constexpr int kMaxInFlight = 200;
   [[nodiscard]] bool valid() const { return valid_; }
@@ -96,6 +97,11 @@ class RecordPanel : public ProducePanel {
   int failed_ = 0;
   int number_ = 0;
   bool valid_ = false;
+  // What text fields cannot show: sent as it is until the field is edited.
+  std::optional<Bytes> kept_key_;
+  std::optional<Bytes> kept_value_;
+  std::optional<std::vector<std::pair<std::string, std::optional<Bytes>>>> kept_headers_;
+  bool filling_ = false;
   Selection last_;
 };
 

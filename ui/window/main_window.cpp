@@ -129,6 +129,13 @@ void MainWindow::build() {
     stack_->addWidget(page);
     page->attach(session_);
     connect(page, &Page::selectionRequested, this, &MainWindow::select);
+    connect(page, &Page::produceRequested, this, [this](const QString& topic, const RecordRow& record, bool choose_topic) {
+      if (produce_ != nullptr) {
+        dock_->setOpen(true);
+        dock_->showTab(BottomDock::Tab::produce);
+        produce_->openWith(topic, record, choose_topic);
+      }
+    });
     connect(page, &Page::openRequested, this, &MainWindow::open);
     connect(page, &Page::commandRequested, this,
             [this](const QString& id, const QVariantMap& args) { commands_->run(id, args); });

@@ -122,6 +122,11 @@ void MainWindow::addCommands() {
           say(tr("This page has no other form"));
         }
       });
+  add("view.export", tr("Export what this page shows\u2026"), QKeySequence(Qt::CTRL | Qt::Key_E), [this](const QVariantMap&) {
+    if (!currentPage()->exportView()) {
+      say(tr("This page has nothing to export"));
+    }
+  });
   add("theme.toggle", tr("Switch between light and dark"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_L),
       [this](const QVariantMap&) {
         Theme::current().toggleMode();

@@ -113,6 +113,8 @@ class Page : public QWidget {
   [[nodiscard]] virtual std::optional<QPoint> freeSpot(QSize size) const;
   // Ctrl+T: the same data as an accessible table, or back. False: the page has no other form.
   virtual bool toggleTable() { return false; }
+  // Ctrl+E: writes what is shown to a file. False: the page has nothing to export.
+  virtual bool exportView() { return false; }
 
   [[nodiscard]] Session* session() const { return session_; }
   // The view of the last frame delivered; never null after attach().
@@ -126,6 +128,8 @@ class Page : public QWidget {
   void selectionRequested(const hw::ui::Selection& selection);
   void openRequested(const hw::ui::Selection& selection);
   void commandRequested(const QString& id, const QVariantMap& args);
+  // A record to be edited and sent again; `choose_topic`: to another topic.
+  void produceRequested(const QString& topic, const hw::ui::RecordRow& record, bool choose_topic);
 
  protected:
   // Something changed: take view(), sample counters, update() what differs.
@@ -159,6 +163,9 @@ class ProducePanel : public QWidget {
   virtual void attach(Session* session) = 0;
   // Presets topic, partition and key from the selection and puts the focus into the value.
   virtual void openFor(const Selection& selection) = 0;
+  // Presets everything from a record, its bytes kept as they are until they are edited. `choose_topic`: the focus goes to
+  // the topic, and the partition is chosen anew.
+  virtual void openWith(const QString& topic, const RecordRow& record, bool choose_topic) = 0;
 
  signals:
   // The record that was just produced, so that the window can show it.

@@ -15,6 +15,7 @@ struct ShotOptions {
   QSize size{1440, 900};
   int settle_ms = 2'500;  // how long data may arrive before the picture
   QString selection;      // an address; empty: what the window selects itself
+  QString filter;         // typed into the filter box of the page, where it has one
 };
 
 // Shows the window, waits on the event loop, writes the file and quits the application with 0, or 1 where the page does
