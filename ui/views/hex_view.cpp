@@ -6,6 +6,7 @@
 #include <QPainter>
 #include <QScrollBar>
 #include <algorithm>
+#include <vector>
 
 #include "ui/painting/text.h"
 #include "ui/theme/theme.h"
@@ -14,13 +15,10 @@ namespace hw::ui {
 
 namespace {
 
-constexpr std::size_t kPerRow = 16;
 constexpr double kRow = 20;
 constexpr double kLeft = 12;
-
-std::int64_t rows_of(const HexView::Part& part) {
-  return 1 + static_cast<std::int64_t>((part.bytes.size() + kPerRow - 1) / kPerRow);
-}
+constexpr double kTop = 4;
+constexpr double kGap = 8;  // between the two groups of eight
 
 }  // namespace
 
@@ -38,67 +36,87 @@ HexView::HexView(QWidget* parent) : QAbstractScrollArea(parent) {
 
 int HexView::rowHeight() const { return Theme::current().px(kRow); }
 
-void HexView::setParts(std::vector<Part> parts) {
-  parts_ = std::move(parts);
-  rows_ = 0;
-  QStringList words;
-  for (const Part& part : parts_) {
-    rows_ += rows_of(part);
-    const std::string_view head = part.bytes.text().substr(0, 32);
-    words << tr("%1, %2: %3").arg(part.name, format_bytes(static_cast<std::int64_t>(part.bytes.size())),
-                                  QString::fromLatin1(QByteArray(head.data(), static_cast<qsizetype>(head.size())).toHex(' ')));
+std::int64_t HexView::rowCount() const {
+  const auto per_row = static_cast<std::int64_t>(columns().per_row);
+  return (static_cast<std::int64_t>(bytes_.size()) + per_row - 1) / per_row;
+}
+
+void HexView::setBytes(const Bytes& bytes) {
+  const bool same = bytes.data() == bytes_.data() && bytes.size() == bytes_.size();
+  bytes_ = bytes;
+  field_ = {};
+  structure_ = {};
+  if (!same) {
+    verticalScrollBar()->setValue(0);
   }
-  setAccessibleDescription(words.join(QStringLiteral("; ")));
-  selected_ = -1;
-  verticalScrollBar()->setValue(0);
+  setAccessibleDescription(bytes.empty() ? placeholder_ : format_bytes(static_cast<std::int64_t>(bytes.size())));
   refreshScroll();
   viewport()->update();
 }
 
-void HexView::select(int id) {
-  if (id == selected_) {
+void HexView::setPlaceholder(const QString& text) {
+  placeholder_ = text;
+  viewport()->update();
+}
+
+void HexView::select(Range field, Range structure) {
+  if (field == field_ && structure == structure_) {
     return;
   }
-  selected_ = id;
-  const std::int64_t row = firstRowOf(id);
-  const int visible = viewport()->height() / rowHeight();
-  if (row >= 0 && (row < verticalScrollBar()->value() || row >= verticalScrollBar()->value() + visible)) {
-    verticalScrollBar()->setValue(static_cast<int>(row));
+  field_ = field;
+  structure_ = structure;
+  const int per_row = columns().per_row;
+  const std::int64_t visible = std::max(1, viewport()->height() / rowHeight());
+  const std::int64_t row = field.begin / per_row;
+  const std::int64_t top = verticalScrollBar()->value();
+  if (field.end > field.begin && (row < top || row >= top + visible)) {
+    verticalScrollBar()->setValue(static_cast<int>(std::max<std::int64_t>(0, row - 1)));
+  }
+  if (field.end > field.begin && field.end <= static_cast<std::int64_t>(bytes_.size())) {
+    const auto shown = static_cast<std::size_t>(std::min<std::int64_t>(32, field.end - field.begin));
+    const QByteArray head(reinterpret_cast<const char*>(bytes_.data()) + field.begin, static_cast<qsizetype>(shown));
+    setAccessibleDescription(tr("bytes %1 to %2: %3").arg(field.begin).arg(field.end - 1).arg(QString::fromLatin1(head.toHex(' '))));
   }
   viewport()->update();
 }
 
-std::int64_t HexView::firstRowOf(int id) const {
-  std::int64_t row = 0;
-  for (const Part& part : parts_) {
-    if (part.id == id) {
-      return row;
-    }
-    row += rows_of(part);
+HexView::Columns HexView::columns() const {
+  Columns c;
+  const double width = viewport()->width() / Theme::current().scale();
+  c.advance = text_width(QStringLiteral("0"), FontRole::small_data);
+  const int digits = bytes_.size() > 0xffffff ? 8 : (bytes_.size() > 0xffff ? 6 : 4);
+  c.hex = kLeft + c.advance * digits + 14;
+  const auto end_of = [&](int per_row) { return c.hex + c.advance * (3 * per_row - 1) + (per_row > 8 ? kGap : 0); };
+  c.per_row = end_of(16) <= width ? 16 : 8;
+  c.text = end_of(c.per_row) + 16;
+  if (c.text + c.advance * c.per_row > width) {
+    c.text = -1;
   }
-  return -1;
+  return c;
 }
 
-HexView::Row HexView::rowAt(std::int64_t row) const {
-  for (const Part& part : parts_) {
-    const std::int64_t count = rows_of(part);
-    if (row < count) {
-      return {&part, row == 0 ? 0 : static_cast<std::size_t>(row - 1) * kPerRow, row == 0};
-    }
-    row -= count;
-  }
-  return {};
-}
+double HexView::hexX(const Columns& c, int column) const { return c.hex + c.advance * 3 * column + (column >= 8 ? kGap : 0); }
 
 void HexView::refreshScroll() {
   const int visible = viewport()->height() / std::max(1, rowHeight());
-  verticalScrollBar()->setPageStep(visible);
-  verticalScrollBar()->setRange(0, static_cast<int>(std::max<std::int64_t>(0, std::min<std::int64_t>(rows_ - visible, INT32_MAX))));
+  verticalScrollBar()->setPageStep(std::max(1, visible));
+  verticalScrollBar()->setRange(0, static_cast<int>(std::clamp<std::int64_t>(rowCount() - visible, 0, INT32_MAX)));
 }
 
 void HexView::resizeEvent(QResizeEvent* event) {
   QAbstractScrollArea::resizeEvent(event);
   refreshScroll();
+}
+
+QRect HexView::byteRect(std::int64_t at) const {
+  const Columns c = columns();
+  const std::int64_t row = at / c.per_row - verticalScrollBar()->value();
+  if (at < 0 || at >= static_cast<std::int64_t>(bytes_.size()) || row < 0 || row > viewport()->height() / rowHeight()) {
+    return {};
+  }
+  const double s = Theme::current().scale();
+  const QRectF rect(hexX(c, static_cast<int>(at % c.per_row)), kTop + static_cast<double>(row) * kRow, c.advance * 2, kRow);
+  return QRectF(rect.topLeft() * s, rect.size() * s).toRect();
 }
 
 void HexView::paintEvent(QPaintEvent*) {
@@ -107,78 +125,121 @@ void HexView::paintEvent(QPaintEvent*) {
   QPainter p(viewport());
   p.fillRect(viewport()->rect(), c.canvas);
   p.scale(theme.scale(), theme.scale());
+  if (bytes_.empty()) {
+    text_left(p, kLeft, 18, placeholder_.isEmpty() ? tr("No bytes") : placeholder_, FontRole::caption, c.text3);
+    return;
+  }
   const double height = viewport()->height() / theme.scale();
-  const double advance = text_width(QStringLiteral("0"), FontRole::small_data);
-  const double hex_left = kLeft + advance * 8 + 12;
-  const double text_left_x = hex_left + advance * 3 * 16 + 12 + 14;
-  std::int64_t row = verticalScrollBar()->value();
+  const Columns columns = this->columns();
+  const int digits = bytes_.size() > 0xffffff ? 8 : (bytes_.size() > 0xffff ? 6 : 4);
   static constexpr char kDigits[] = "0123456789abcdef";
-  for (double top = 4; top < height && row < rows_; top += kRow, ++row) {
-    const Row at = rowAt(row);
+  const ByteSpan bytes = bytes_.span();
+  const auto size = static_cast<std::int64_t>(bytes.size());
+  const std::int64_t first = std::int64_t{verticalScrollBar()->value()} * columns.per_row;
+  double top = kTop;
+  for (std::int64_t from = first; from < size && top < height; from += columns.per_row, top += kRow) {
     const double y = top + kRow / 2;
-    if (at.part == nullptr) {
-      break;
-    }
-    const bool marked = at.part->id == selected_;
-    if (at.title) {
-      text_left(p, kLeft, y, at.part->name, FontRole::caption_strong, marked ? c.text : c.text2);
-      text_left(p, kLeft + text_width(at.part->name, FontRole::caption_strong) + 8, y,
-                format_bytes(static_cast<std::int64_t>(at.part->bytes.size())), FontRole::small_data, c.text3);
-      continue;
-    }
-    const ByteSpan bytes = at.part->bytes.span();
-    const std::size_t count = std::min(kPerRow, bytes.size() - at.from);
-    text_left(p, kLeft, y, QStringLiteral("%1").arg(static_cast<qulonglong>(at.from), 8, 16, QLatin1Char('0')),
+    const int count = static_cast<int>(std::min<std::int64_t>(columns.per_row, size - from));
+    text_left(p, kLeft, y, QStringLiteral("%1").arg(static_cast<qulonglong>(from), digits, 16, QLatin1Char('0')),
               FontRole::small_data, c.text3);
-    if (marked) {
-      const double cells = static_cast<double>(count);
-      const double middle_gap = count > 8 ? 6 : 0;
-      p.fillRect(QRectF(hex_left - 3, top, cells * 3 * advance + middle_gap - advance + 6, kRow), c.selected);
-      p.fillRect(QRectF(text_left_x - 3, top, cells * advance + 6, kRow), c.selected);
-    }
-    // Zeros step back; runs of the same colour are one piece of text.
-    QString shown;
-    QString zeros;
-    QString letters;
-    for (std::size_t i = 0; i < count; ++i) {
-      const auto byte = static_cast<unsigned>(bytes[at.from + i]);
-      const bool zero = byte == 0;
-      const QChar high = QLatin1Char(kDigits[byte >> 4]);
-      const QChar low = QLatin1Char(kDigits[byte & 15U]);
-      shown += zero ? QStringLiteral("  ") : QString(high) + low;
-      zeros += zero ? QString(high) + low : QStringLiteral("  ");
-      shown += QLatin1Char(' ');
-      zeros += QLatin1Char(' ');
-      letters += byte >= 0x20 && byte < 0x7f ? QChar(QLatin1Char(static_cast<char>(byte))) : QChar(0xb7);
+    // Grounds first: the structure, then the field in it. A run crosses the gap in the middle.
+    const auto ground = [&](const Range& range, const QColor& color, double inset) {
+      const int begin = static_cast<int>(std::clamp<std::int64_t>(range.begin - from, 0, count));
+      const int end = static_cast<int>(std::clamp<std::int64_t>(range.end - from, 0, count));
+      if (begin >= end) {
+        return;
+      }
+      const double left = hexX(columns, begin) - 3;
+      p.fillRect(QRectF(left, top + inset, hexX(columns, end - 1) + columns.advance * 2 + 3 - left, kRow - 2 * inset), color);
+      if (columns.text >= 0) {
+        p.fillRect(QRectF(columns.text + begin * columns.advance, top + inset, (end - begin) * columns.advance, kRow - 2 * inset), color);
+      }
+    };
+    ground(structure_, c.selected, 0);
+    ground(field_, c.ring, 1);
+    // Zeros step back, lit bytes change colour; bytes of the same kind are one piece of text.
+    QString plain(count * 3, QLatin1Char(' '));
+    QString zero = plain;
+    QString lit = plain;
+    QString letters(count, QLatin1Char(' '));
+    QString lit_letters = letters;
+    for (int i = 0; i < count; ++i) {
+      const auto byte = static_cast<unsigned>(bytes[static_cast<std::size_t>(from + i)]);
+      const bool marked = field_.has(from + i);
+      QString& into = marked ? lit : (byte == 0 ? zero : plain);
+      into[i * 3] = QLatin1Char(kDigits[byte >> 4]);
+      into[i * 3 + 1] = QLatin1Char(kDigits[byte & 15U]);
+      (marked ? lit_letters : letters)[i] = byte >= 0x20 && byte < 0x7f ? QChar(QLatin1Char(static_cast<char>(byte))) : QChar(0xb7);
     }
     const auto halves = [&](const QString& text, const QColor& color) {
-      text_left(p, hex_left, y, text.left(24), FontRole::small_data, color);
-      text_left(p, hex_left + 24 * advance + 6, y, text.mid(24), FontRole::small_data, color);
+      text_left(p, columns.hex, y, text.left(24), FontRole::small_data, color);
+      if (count > 8) {
+        text_left(p, hexX(columns, 8), y, text.mid(24), FontRole::small_data, color);
+      }
     };
-    halves(shown, c.text);
-    halves(zeros, c.text3);
-    if (text_left_x + advance * 4 < viewport()->width() / theme.scale()) {
-      text_left(p, text_left_x, y, letters, FontRole::small_data, marked ? c.text : c.text2);
+    halves(plain, c.text);
+    halves(zero, c.text3);
+    halves(lit, c.canvas);
+    if (columns.text >= 0) {
+      text_left(p, columns.text, y, letters, FontRole::small_data, c.text2);
+      text_left(p, columns.text, y, lit_letters, FontRole::small_data, c.canvas);
     }
-  }
-  if (parts_.empty()) {
-    text_left(p, kLeft, 20, tr("No bytes"), FontRole::caption, c.text3);
   }
 }
 
+std::int64_t HexView::byteAt(const QPointF& position) const {
+  const double s = Theme::current().scale();
+  const double x = position.x() / s;
+  const double y = position.y() / s - kTop;
+  const Columns c = columns();
+  if (y < 0) {
+    return -1;
+  }
+  int column = -1;
+  if (columns().text >= 0 && x >= c.text) {
+    column = static_cast<int>((x - c.text) / c.advance);
+  } else if (x >= c.hex - c.advance / 2) {
+    const double right = x - c.hex + c.advance / 2;
+    column = static_cast<int>(right / (3 * c.advance));
+    if (column >= 8) {
+      column = std::max(7, static_cast<int>((right - kGap) / (3 * c.advance)));
+    }
+  }
+  if (column < 0 || column >= c.per_row) {
+    return -1;
+  }
+  const std::int64_t at = (verticalScrollBar()->value() + static_cast<std::int64_t>(y / kRow)) * c.per_row + column;
+  return at < static_cast<std::int64_t>(bytes_.size()) ? at : -1;
+}
+
 void HexView::mousePressEvent(QMouseEvent* event) {
-  const double y = event->position().y() / Theme::current().scale() - 4;
-  const Row at = rowAt(verticalScrollBar()->value() + static_cast<std::int64_t>(std::max(0.0, y) / kRow));
-  if (at.part != nullptr && event->button() == Qt::LeftButton) {
-    selected_ = at.part->id;
-    viewport()->update();
-    Q_EMIT partClicked(at.part->id);
+  const std::int64_t at = byteAt(event->position());
+  if (event->button() == Qt::LeftButton && at >= 0) {
+    Q_EMIT byteClicked(at);
+  }
+}
+
+void HexView::mouseMoveEvent(QMouseEvent* event) {
+  const std::int64_t at = byteAt(event->position());
+  if (event->buttons().testFlag(Qt::LeftButton) && at >= 0) {
+    Q_EMIT byteClicked(at);
   }
 }
 
 void HexView::keyPressEvent(QKeyEvent* event) {
   QScrollBar* bar = verticalScrollBar();
+  const auto size = static_cast<std::int64_t>(bytes_.size());
   switch (event->key()) {
+    case Qt::Key_Left:
+      if (field_.begin > 0) {
+        Q_EMIT byteClicked(field_.begin - 1);  // the field before
+      }
+      return;
+    case Qt::Key_Right:
+      if (field_.end < size) {
+        Q_EMIT byteClicked(field_.end);  // the field behind
+      }
+      return;
     case Qt::Key_Down:
       bar->setValue(bar->value() + 1);
       return;

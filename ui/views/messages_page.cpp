@@ -5,20 +5,25 @@
 #include <QDateTimeEdit>
 #include <QEvent>
 #include <QHeaderView>
-#include <QIntValidator>
+#include <QKeyEvent>
 #include <QLineEdit>
+#include <QLocale>
 #include <QPainter>
-#include <QRegularExpressionValidator>
 #include <QScrollBar>
 #include <QSplitter>
 #include <QTableView>
+#include <QTreeWidget>
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "ui/filter/filter_box.h"
 #include "ui/painting/text.h"
+#include "ui/views/pane.h"
 #include "ui/views/record_detail.h"
 #include "ui/views/record_model.h"
+#include "ui/views/table_notice.h"
 #include "ui/views/table_setup.h"
+#include "ui/views/volume_strip.h"
 #include "ui/window/controls.h"
 
 namespace hw::ui {
@@ -26,143 +31,47 @@ namespace hw::ui {
 MessagesPage::MessagesPage(QWidget* parent)
     : Page({QStringLiteral("messages"), tr("Messages"), QStringLiteral("messages"), QKeySequence(Qt::Key_3), tr("Observe")},
            parent) {
-  const Theme& theme = Theme::current();
-  topics_ = new QComboBox(this);
-  topics_->setAccessibleName(tr("Topic"));
-  topics_->setFont(theme.font(FontRole::data));
-  topics_->setMinimumContentsLength(12);
-  topics_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-  topics_->setMaxVisibleItems(24);
-  header()->addLeft(topics_);
-  partitions_ = new QComboBox(this);
-  partitions_->setAccessibleName(tr("Partition"));
-  partitions_->setMinimumContentsLength(9);
-  partitions_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-  partitions_->setMaxVisibleItems(24);
-  header()->addLeft(partitions_);
-  header()->addRight(new TextLabel(tr("from"), FontRole::control, TextLabel::Tone::text2, this));
-  from_ = new SegmentedControl({tr("newest"), tr("oldest"), tr("offset"), tr("time")}, this);
-  from_->setAccessibleDescription(tr("Where the list begins"));
-  header()->addRight(from_);
-  offset_ = new QLineEdit(this);
-  offset_->setAccessibleName(tr("First offset"));
-  offset_->setPlaceholderText(tr("offset"));
-  offset_->setFont(theme.font(FontRole::data));
-  offset_->setFixedWidth(theme.px(96));
-  offset_->setValidator(new QRegularExpressionValidator(QRegularExpression(QStringLiteral("[0-9]{1,18}")), offset_));
-  offset_->hide();
-  header()->addRight(offset_);
-  time_ = new QDateTimeEdit(QDateTime::currentDateTime().addSecs(-60), this);
-  time_->setAccessibleName(tr("First time"));
-  time_->setDisplayFormat(QStringLiteral("yyyy-MM-dd HH:mm:ss"));
-  time_->setFont(theme.font(FontRole::data));
-  time_->hide();
-  header()->addRight(time_);
-  tail_button_ = new Button(Button::Kind::normal, QStringLiteral("play"), tr("Tail"), this);
-  tail_button_->setCheckable(true);
-  header()->addRight(tail_button_);
-
-  split_ = new QSplitter(Qt::Vertical, this);
-  split_->setChildrenCollapsible(false);
-  split_->setHandleWidth(theme.px(3));
-  model_ = new RecordModel(this);
-  table_ = new QTableView(split_);
-  setup_table(table_, tr("Records"));
-  table_->setModel(model_);
-  table_->setItemDelegate(new RecordDelegate(table_));
-  table_->setMouseTracking(true);
-  table_->setMinimumHeight(theme.px(120));
-  const int widths[] = {44, 92, 112, 116, 320, 104};
-  for (int i = 0; i < 6; ++i) {
-    table_->setColumnWidth(i, theme.px(widths[i]));
-  }
-  table_->horizontalHeader()->setStretchLastSection(false);
-  table_->horizontalHeader()->setSectionResizeMode(RecordModel::kValue, QHeaderView::Stretch);
-  table_->setColumnWidth(RecordModel::kFlags, theme.px(108));
-  table_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  table_->viewport()->installEventFilter(this);
-  detail_ = new RecordDetail(split_);
-  detail_->setMinimumHeight(theme.px(120));
-  split_->addWidget(table_);
-  split_->addWidget(detail_);
-  split_->setStretchFactor(0, 3);
-  split_->setStretchFactor(1, 2);
-  split_->setSizes({theme.px(360), theme.px(240)});
-  setContent(split_);
+  buildHeader();
+  auto* body = new Pane(this);
+  auto* column = new QVBoxLayout(body);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  buildFilterRow(body);
+  volume_ = new VolumeStrip(body);
+  column->addWidget(volume_);
+  buildTable(body);
+  setContent(body);
   setFocusProxy(table_);
-  pill_ = new Button(Button::Kind::primary, {}, {}, table_);
-  pill_->hide();
-  connect(pill_, &QAbstractButton::clicked, this, [this] {
-    table_->scrollToBottom();
-    unseen_ = 0;
-    pill_->hide();
-  });
-  hint_ = new TextLabel({}, FontRole::control, TextLabel::Tone::text3, table_);
-  hint_->setAlignment(Qt::AlignCenter);
-  hint_->setAttribute(Qt::WA_TransparentForMouseEvents);
-  hint_->hide();
-
   feed_ = new RecordFeed(this);
-  connect(feed_, &RecordFeed::restarted, this, [this] {
-    model_->clear();
-    detail_->clear();
-    unseen_ = 0;
-    pill_->hide();
-  });
-  connect(feed_, &RecordFeed::arrived, this, &MessagesPage::onRows);
-  connect(feed_, &RecordFeed::failed, this, [this](const QString& what) {
-    hint_->setText(what);
-    hint_->setVisible(model_->rowCount() == 0);
-  });
-  connect(feed_, &RecordFeed::pageDone, this, [this] {
-    refreshState();
-    if (pending_ && model_->rowCount() > 0) {
-      const Selection wanted = *std::exchange(pending_, std::nullopt);
-      const int row = model_->find(wanted.partition, wanted.offset);
-      selecting_ = true;
-      table_->selectRow(row >= 0 ? row : 0);
-      table_->scrollTo(model_->index(row >= 0 ? row : 0, 0), QAbstractItemView::PositionAtCenter);
-      selecting_ = false;
-    } else if (!table_->currentIndex().isValid() && model_->rowCount() > 0) {
-      // Something to look at from the start; the window's selection stays what it was.
-      selecting_ = true;
-      table_->selectRow(from_->current() == 0 ? model_->rowCount() - 1 : 0);
-      selecting_ = false;
-    }
-  });
-  connect(topics_, &QComboBox::activated, this, [this] {
-    refreshPartitions();
-    restart();
-    Q_EMIT selectionRequested(Selection::ofTopic(topic()));
-  });
-  connect(partitions_, &QComboBox::activated, this, [this] { restart(); });
-  connect(from_, &SegmentedControl::activated, this, [this](int index) {
-    offset_->setVisible(index == 2);
-    time_->setVisible(index == 3);
-    if (index == 2) {
-      offset_->setFocus();
-    }
-    if (index != 0) {
-      setTail(false);
-    }
-    if (index != 2 || !offset_->text().isEmpty()) {
-      restart();
-    }
-  });
-  connect(offset_, &QLineEdit::returnPressed, this, &MessagesPage::restart);
-  connect(time_, &QDateTimeEdit::editingFinished, this, &MessagesPage::restart);
-  connect(tail_button_, &QAbstractButton::clicked, this, [this](bool on) {
-    setTail(on);
-    if (on) {
-      from_->setCurrent(0);
-      offset_->hide();
-      time_->hide();
-      restart();
-    }
-  });
-  connect(table_->verticalScrollBar(), &QScrollBar::valueChanged, this, &MessagesPage::onScroll);
-  connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this] { onCurrent(); });
+  connectAll();
+  loadView();
   setTail(true);
+}
+
+void MessagesPage::setFrom(RecordFeed::From from) {
+  using From = RecordFeed::From;
+  from_->setCurrent(static_cast<int>(from));
+  offset_->setVisible(from == From::offset);
+  time_->setVisible(from == From::time);
+  groups_->setVisible(from == From::group);
+  if (from == From::offset) {
+    offset_->setFocus();
+  }
+  if (from != From::newest) {
+    setTail(false);
+  }
+  if (from == From::group) {
+    refreshGroups();
+  }
+  if (from != From::offset || !offset_->text().isEmpty()) {
+    restart();
+  }
+}
+
+void MessagesPage::setIsolation(Isolation isolation) {
+  isolation_ = isolation;
+  isolation_control_->setCurrent(static_cast<int>(isolation));
+  restart();
 }
 
 QString MessagesPage::topic() const { return topics_->currentText(); }
@@ -180,21 +89,24 @@ std::int32_t MessagesPage::partitionsOfTopic() const {
 void MessagesPage::attach(Session* session) {
   Page::attach(session);
   feed_->setSession(session);
+  detail_->setReader(session->batches());
+  volume_->setVisible(session->batches() != nullptr);
   refreshTopics();
 }
 
 void MessagesPage::setWidthClass(int width_class) {
-  table_->setColumnHidden(RecordModel::kHeaders, width_class < 0);
+  width_class_ = width_class;
   table_->setColumnWidth(RecordModel::kHeaders, Theme::current().px(width_class > 0 ? 260 : 104));
+  table_->setColumnWidth(RecordModel::kKey, Theme::current().px(width_class > 0 ? 180 : 116));
 }
 
 bool MessagesPage::focusFilter() {
-  // The list begins at an offset: that is what can be typed here.
-  from_->setCurrent(2);
-  offset_->show();
-  time_->hide();
-  offset_->setFocus();
-  offset_->selectAll();
+  filter_->focusText();
+  return true;
+}
+
+bool MessagesPage::exportView() {
+  exportDialog();
   return true;
 }
 
@@ -284,32 +196,106 @@ void MessagesPage::showEmpty() {
   showNotice(notice);
 }
 
+void MessagesPage::refreshGroups() {
+  const observe::ViewPtr now = view() ? view() : session()->view();
+  QStringList names;
+  for (const auto& [id, group] : *now->groups) {
+    const bool reads = std::any_of(group->committed.begin(), group->committed.end(),
+                                   [this](const auto& c) { return c.topic == topic().toStdString(); });
+    if (reads) {
+      names << QString::fromStdString(id);
+    }
+  }
+  const QString current = groups_->currentText();
+  const QSignalBlocker block(groups_);
+  groups_->clear();
+  groups_->addItems(names);
+  groups_->setCurrentIndex(std::max(0, groups_->findText(current)));
+}
+
 void MessagesPage::restart() {
   if (session() == nullptr || topic().isEmpty()) {
     return;
   }
   started_ = true;
+  failure_.clear();
+  notice_->hide();
+  if (from_->current() == static_cast<int>(RecordFeed::From::group)) {
+    const observe::GroupView* group = session()->view()->find_group(groups_->currentText().toStdString());
+    std::map<std::int32_t, std::int64_t> offsets;
+    if (group != nullptr) {
+      for (const observe::GroupView::Committed& c : group->committed) {
+        if (c.topic == topic().toStdString() && c.counters != nullptr && c.counters->offset.get() >= 0) {
+          offsets[c.partition.value()] = c.counters->offset.get();
+        }
+      }
+    }
+    feed_->setGroupOffsets(std::move(offsets));
+  }
+  if (scanning()) {
+    feed_->stop();
+    restartScan();
+  } else {
+    scan_.cancel();
+    behind_.cancel();
+    filter_->setCounts({});
+    restartFeed();
+  }
+  sampleVolume();
+}
+
+void MessagesPage::restartFeed() {
   std::vector<std::int32_t> chosen;
   if (partition() >= 0) {
     chosen.push_back(partition());
   }
   std::int64_t value = 0;
-  if (from_->current() == 2) {
+  if (from_->current() == static_cast<int>(RecordFeed::From::offset)) {
     value = offset_->text().toLongLong();
-  } else if (from_->current() == 3) {
+  } else if (from_->current() == static_cast<int>(RecordFeed::From::time)) {
     value = time_->dateTime().toMSecsSinceEpoch();
   }
-  hint_->hide();
+  feed_->setIsolation(isolation_);
   feed_->start(topic(), std::move(chosen), static_cast<RecordFeed::From>(from_->current()), value);
+}
+
+void MessagesPage::onPageDone() {
+  refreshState();
+  if (pending_ && model_->rowCount() > 0) {
+    const Selection wanted = *std::exchange(pending_, std::nullopt);
+    const int row = model_->find(wanted.partition, wanted.offset);
+    selecting_ = true;
+    table_->selectRow(row >= 0 ? row : 0);
+    table_->scrollTo(model_->index(row >= 0 ? row : 0, 0), QAbstractItemView::PositionAtCenter);
+    selecting_ = false;
+  } else if (!table_->currentIndex().isValid() && model_->rowCount() > 0) {
+    // Something to look at from the start; the window's selection stays what it was.
+    selecting_ = true;
+    table_->selectRow(from_->current() == 0 ? model_->rowCount() - 1 : 0);
+    selecting_ = false;
+  }
 }
 
 void MessagesPage::frame() {
   refreshTopics();
   if (!started_) {
     restart();
+    return;
+  }
+  if (scanning()) {
+    pollScan();
   } else if (tail_) {
     feed_->poll();
   }
+  constexpr qint64 kSampleEveryMs = 3'000;
+  if (!sampled_at_.isValid() || sampled_at_.elapsed() >= kSampleEveryMs) {
+    sampleVolume();
+  }
+}
+
+void MessagesPage::hideEvent(QHideEvent* event) {
+  Page::hideEvent(event);
+  saveView();
 }
 
 void MessagesPage::showEvent(QShowEvent* event) {
@@ -360,6 +346,12 @@ void MessagesPage::jumpTo(const Selection& wanted) {
     refreshPartitions();
   }
   const bool record = wanted.offset >= 0;
+  if (record && scanning()) {
+    // It may be one that the filter hides.
+    const QSignalBlocker block(filter_);
+    filter_->setText({});
+    latest_per_key_ = false;
+  }
   const int partition_index = wanted.partition >= 0 ? wanted.partition + 1 : 0;
   if (!record && started_ && !other && (partition_index == 0 || partition_index == partitions_->currentIndex())) {
     pending_.reset();
@@ -373,13 +365,13 @@ void MessagesPage::jumpTo(const Selection& wanted) {
     from_->setCurrent(2);
     offset_->setText(QString::number(wanted.offset));
     offset_->show();
-    time_->hide();
   } else {
     pending_.reset();
     from_->setCurrent(0);
     offset_->hide();
-    time_->hide();
   }
+  time_->hide();
+  groups_->hide();
   restart();
 }
 
@@ -396,11 +388,16 @@ void MessagesPage::onRows(const std::vector<RecordRow>& rows, bool above) {
   const std::int64_t dropped = model_->dropped();
   if (above) {
     model_->prepend(rows);
-    bar->setValue(before + static_cast<int>(rows.size()));  // what was under the pointer stays there
+    if (first || (end && scanning())) {
+      table_->scrollToBottom();
+    } else {
+      // What was under the pointer stays there. Not through the bar: its range follows later.
+      table_->scrollTo(model_->index(before + static_cast<int>(rows.size()), 0), QAbstractItemView::PositionAtTop);
+    }
   } else {
     model_->append(rows);
     const auto gone = static_cast<int>(model_->dropped() - dropped);
-    const bool follow = tail_ && from_->current() == 0 && (first || (end && !pointer_inside_));
+    const bool follow = tail_ && (scanning() || from_->current() == 0) && (first || (end && !pointer_inside_));
     if (follow) {
       table_->scrollToBottom();
     } else {
@@ -409,13 +406,12 @@ void MessagesPage::onRows(const std::vector<RecordRow>& rows, bool above) {
       }
       if (tail_ && !first) {
         unseen_ += static_cast<std::int64_t>(rows.size());
-        pill_->setText(tr("%1 new").arg(format_count(unseen_)));
+        pill_->setText(tr("+ %1 new").arg(format_count(unseen_)));
         placePill();
         pill_->show();
       }
     }
   }
-  hint_->hide();
   refreshState();
 }
 
@@ -424,11 +420,11 @@ void MessagesPage::onScroll(int value) {
   if (atEnd()) {
     unseen_ = 0;
     pill_->hide();
-    if (!tail_ && model_->rowCount() > 0 && static_cast<std::size_t>(model_->rowCount()) < RecordModel::kMaxRows) {
+    if (!scanning() && !tail_ && model_->rowCount() > 0 && static_cast<std::size_t>(model_->rowCount()) < RecordModel::kMaxRows) {
       feed_->more();
     }
   }
-  if (value <= 2 && bar->maximum() > 0 && model_->dropped() == 0 && feed_->canGoEarlier() &&
+  if (!scanning() && value <= 2 && bar->maximum() > 0 && model_->dropped() == 0 && feed_->canGoEarlier() &&
       static_cast<std::size_t>(model_->rowCount() + RecordFeed::kPage) < RecordModel::kMaxRows) {
     feed_->earlier();
   }
@@ -448,24 +444,64 @@ void MessagesPage::onCurrent() {
 
 void MessagesPage::refreshState() {
   QStringList parts;
-  parts << (model_->rowCount() == 1 ? tr("1 record") : tr("%1 records").arg(format_count(model_->rowCount())));
-  if (feed_->skipped() > 0) {
-    parts << tr("%1 skipped while tailing").arg(format_count(feed_->skipped()));
+  if (export_.running()) {
+    parts << tr("exporting, %1 %").arg(export_.progress().percent());
+  } else if (scanning() && !scan_.running() && started_ && scan_.progress().offsets_total > 0) {
+    const ScanProgress& p = scan_.progress();
+    if (latest_per_key_) {
+      parts << tr("%1 keys").arg(format_count(p.keys)) + (p.keys_cut ? tr(", not all") : QString());
+    }
+    parts << tr("scanned %1 % in %2 s").arg(p.percent()).arg(QLocale().toString(static_cast<double>(p.elapsed_ms) / 1'000.0, 'f', 1));
+  } else if (!scanning()) {
+    parts << (model_->rowCount() == 1 ? tr("1 record") : tr("%1 records").arg(format_count(model_->rowCount())));
+    if (feed_->skipped() > 0) {
+      parts << tr("%1 skipped while tailing").arg(format_count(feed_->skipped()));
+    }
+    if (feed_->partial()) {
+      parts << tr("first %1 partitions").arg(RecordFeed::kMaxPartitions);
+    }
   }
-  if (feed_->partial()) {
-    parts << tr("first %1 partitions").arg(RecordFeed::kMaxPartitions);
-  }
-  header()->setCount(width() > Theme::current().px(820) || parts.size() > 1 ? parts.join(QStringLiteral(" · ")) : QString());
-  if (model_->rowCount() == 0 && !feed_->busy()) {
-    hint_->setText(from_->current() == 0 || from_->current() == 1
-                       ? tr("Nothing here yet. The next record appears as it arrives.")
-                       : tr("No records from there on."));
-    hint_->setGeometry(0, table_->height() / 2 - 20, table_->width(), 40);
-    hint_->show();
+  note_->setText(parts.join(QStringLiteral(" \u00b7 ")));
+  note_->setVisible(!parts.isEmpty() && (width() > Theme::current().px(760) || export_.running()));
+  export_button_->setText(export_.running() ? tr("Cancel export") : tr("Export"));
+  export_button_->updateGeometry();
+  const bool busy = scanning() ? scan_.running() : feed_->busy();
+  if (scanning() && started_ && session()->batches() == nullptr) {
+    notice_->show({.title = tr("Filters are not available here"),
+                   .text = tr("A filter needs the stored batches, which a cluster outside this program does not hand out; the embedded engine does."),
+                   .action = tr("Clear the filter"),
+                   .run = [this] { filter_->setText({}); }});
+  } else if (!failure_.isEmpty() && model_->rowCount() == 0) {
+    notice_->show({.title = tr("The records cannot be read"),
+                   .text = failure_,
+                   .failed = true,
+                   .action = tr("Try again"),
+                   .run = [this] { restart(); },
+                   .second = tr("Copy details"),
+                   .run_second = [this] { copy(QStringLiteral("%1: %2").arg(topic(), failure_)); }});
+  } else if (model_->rowCount() > 0 || busy || !started_) {
+    notice_->hide();
+  } else if (filter_->filtering()) {
+    notice_->show({.title = tr("The filter hides everything"),
+                   .text = tr("0 of %1 records match %2").arg(format_count(scan_.progress().records + behind_records_), filter_->appliedText()),
+                   .action = tr("Clear the filter"),
+                   .run = [this] { filter_->setText({}); }});
   } else {
-    hint_->hide();
+    const bool begin = from_->current() <= 1;
+    notice_->show({.title = begin ? tr("Nothing here yet") : tr("No records from there on"),
+                   .text = begin ? tr("The next record of this topic appears as it arrives.") : QString(),
+                   .action = begin ? tr("Produce a record") : tr("Show the newest"),
+                   .run = [this, begin] {
+                     if (begin) {
+                       Q_EMIT commandRequested(QStringLiteral("produce.open"), {});
+                     } else {
+                       setFrom(RecordFeed::From::newest);
+                     }
+                   }});
   }
 }
+
+QString MessagesPage::noteText() const { return note_->text(); }
 
 void MessagesPage::placePill() {
   pill_->adjustSize();
@@ -475,10 +511,23 @@ void MessagesPage::placePill() {
 
 void MessagesPage::resizeEvent(QResizeEvent* event) {
   Page::resizeEvent(event);
+  from_label_->setVisible(width() > Theme::current().px(900));
+  isolation_label_->setVisible(width() > Theme::current().px(900));
   placePill();
 }
 
 bool MessagesPage::eventFilter(QObject* object, QEvent* event) {
+  if (object == table_ && event->type() == QEvent::KeyPress) {
+    const int key = static_cast<QKeyEvent*>(event)->key();
+    if (key == Qt::Key_Escape && selection().none() && filter_->filtering()) {
+      filter_->setText({});
+      return true;
+    }
+    if (key == Qt::Key_Return || key == Qt::Key_Enter) {
+      detail_->tree()->setFocus();  // the record is open below
+      return true;
+    }
+  }
   if (object == table_->viewport()) {
     if (event->type() == QEvent::Enter) {
       pointer_inside_ = true;

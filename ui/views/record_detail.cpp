@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/views/record_detail.h"
 
-#include <QClipboard>
-#include <QGuiApplication>
+#include <QDesktopServices>
+#include <QDir>
+#include <QFile>
 #include <QHBoxLayout>
 #include <QHeaderView>
-#include <QMenu>
 #include <QPlainTextEdit>
 #include <QSplitter>
 #include <QStackedWidget>
+#include <QStandardPaths>
 #include <QTreeWidget>
+#include <QTreeWidgetItemIterator>
+#include <QUrl>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "ui/painting/shapes.h"
 #include "ui/painting/text.h"
@@ -25,12 +29,11 @@ namespace hw::ui {
 
 namespace {
 
-constexpr int kPartRole = Qt::UserRole + 1;
-constexpr int kKeyPart = 0;
-constexpr int kValuePart = 1;
-constexpr int kHeaderParts = 2;
+using Kind = BytesField::Kind;
 
-QWidget* heading(const QString& text, TextLabel*& note, QWidget* parent, QWidget* right) {
+enum Role : int { kBegin = Qt::UserRole + 1, kEnd, kInRecords, kStructBegin, kStructEnd, kKind };
+
+QWidget* heading(const QString& text, TextLabel*& note, QWidget* parent, std::initializer_list<QWidget*> right) {
   const Theme& theme = Theme::current();
   auto* bar = new Pane(parent);
   bar->setFixedHeight(theme.px(34));
@@ -39,12 +42,43 @@ QWidget* heading(const QString& text, TextLabel*& note, QWidget* parent, QWidget
   row->setSpacing(theme.px(8));
   row->addWidget(new TextLabel(text, FontRole::section_label, TextLabel::Tone::text2, bar));
   note = new TextLabel({}, FontRole::small_data, TextLabel::Tone::text2, bar);
+  note->setMinimumWidth(0);
+  note->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   row->addWidget(note, 1);
-  if (right != nullptr) {
-    right->setParent(bar);
-    row->addWidget(right);
+  for (QWidget* widget : right) {
+    widget->setParent(bar);
+    row->addWidget(widget);
   }
   return bar;
+}
+
+// A line of 64 KiB takes seconds to lay out; in pieces only what is visible is laid out.
+QString in_short_lines(const QString& text) {
+  constexpr qsizetype kLongest = 2'000;
+  QString out;
+  qsizetype line = 0;
+  for (qsizetype from = 0; from < text.size();) {
+    const qsizetype end = text.indexOf(QLatin1Char('\n'), from);
+    line = (end < 0 ? text.size() : end) - from;
+    const qsizetype piece = std::min(line, kLongest);
+    out += QStringView(text).mid(from, piece);
+    from += piece;
+    if (piece == line && end >= 0) {
+      ++from;
+    }
+    if (from < text.size() || (piece == line && end >= 0)) {
+      out += QLatin1Char('\n');
+    }
+  }
+  return out;
+}
+
+const BytesField* child(const BytesField* field, Kind kind) {
+  if (field == nullptr) {
+    return nullptr;
+  }
+  const auto at = std::find_if(field->children.begin(), field->children.end(), [kind](const BytesField& f) { return f.kind == kind; });
+  return at == field->children.end() ? nullptr : &*at;
 }
 
 }  // namespace
@@ -63,9 +97,12 @@ RecordDetail::RecordDetail(QWidget* parent) : QWidget(parent) {
   auto* left_rows = new QVBoxLayout(left);
   left_rows->setContentsMargins(0, 0, 0, 0);
   left_rows->setSpacing(0);
-  copy_ = new Button(Button::Kind::quiet, QStringLiteral("copy"), tr("Copy as"), left);
-  copy_->setMenuArrow(true);
-  left_rows->addWidget(heading(tr("Batch and record"), tree_note_, left, copy_));
+  auto* resend = new Button(Button::Kind::quiet, QStringLiteral("edit"), {}, left);
+  resend->setName(tr("Edit and resend"));
+  auto* copy = new Button(Button::Kind::quiet, QStringLiteral("copy"), {}, left);
+  copy->setName(tr("Copy as"));
+  copy->setMenuArrow(true);
+  left_rows->addWidget(heading(tr("Batch and record"), tree_note_, left, {resend, copy}));
   left_rows->addWidget(new Line(Qt::Horizontal, false, left));
   tree_ = new QTreeWidget(left);
   tree_->setAccessibleName(tr("Batch and record"));
@@ -74,16 +111,22 @@ RecordDetail::RecordDetail(QWidget* parent) : QWidget(parent) {
   tree_->setFrameShape(QFrame::NoFrame);
   tree_->setUniformRowHeights(true);
   tree_->setIndentation(theme.px(16));
-  tree_->setColumnWidth(0, theme.px(132));
+  tree_->setColumnWidth(0, theme.px(148));
   tree_->header()->setStretchLastSection(true);
   left_rows->addWidget(tree_, 1);
   auto* right = new Pane(split);
   auto* right_rows = new QVBoxLayout(right);
   right_rows->setContentsMargins(0, 0, 0, 0);
   right_rows->setSpacing(0);
-  form_ = new SegmentedControl({tr("bytes"), tr("text")}, right);
-  form_->setAccessibleDescription(tr("How the value is shown"));
-  right_rows->addWidget(heading(tr("Bytes"), bytes_note_, right, form_));
+  open_ = new Button(Button::Kind::quiet, QStringLiteral("link"), tr("Open"), right);
+  open_->setName(tr("Write the whole value to a file and open it"));
+  open_->hide();
+  form_control_ = new SegmentedControl({tr("batch"), tr("decompressed"), tr("value")}, right);
+  form_control_->setAccessibleDescription(tr("What is shown: the batch as stored, its records decompressed, or the value as text"));
+  form_control_plain_ = new SegmentedControl({tr("batch"), tr("value")}, right);
+  form_control_plain_->setAccessibleDescription(tr("What is shown: the batch as stored, or the value as text"));
+  form_control_->hide();
+  right_rows->addWidget(heading(tr("Bytes"), bytes_note_, right, {open_, form_control_, form_control_plain_}));
   right_rows->addWidget(new Line(Qt::Horizontal, false, right));
   right_ = new QStackedWidget(right);
   hex_ = new HexView(right_);
@@ -91,7 +134,6 @@ RecordDetail::RecordDetail(QWidget* parent) : QWidget(parent) {
   text_ = new QPlainTextEdit(right_);
   text_->setReadOnly(true);
   text_->setFrameShape(QFrame::NoFrame);
-  text_->setFont(theme.font(FontRole::data));
   text_->setAccessibleName(tr("Value as text"));
   right_->addWidget(text_);
   right_rows->addWidget(right_, 1);
@@ -100,70 +142,146 @@ RecordDetail::RecordDetail(QWidget* parent) : QWidget(parent) {
   split->setStretchFactor(0, 2);
   split->setStretchFactor(1, 3);
 
-  connect(form_, &SegmentedControl::activated, this, [this](int index) {
-    right_->setCurrentIndex(index);
-    if (index == 1) {
-      showText();
+  connect(form_control_, &SegmentedControl::activated, this, [this](int index) { setForm(static_cast<Form>(index)); });
+  connect(form_control_plain_, &SegmentedControl::activated, this, [this](int index) { setForm(index == 0 ? Form::stored : Form::value); });
+  connect(tree_, &QTreeWidget::currentItemChanged, this, [this](QTreeWidgetItem* now) { onItem(now); });
+  connect(hex_, &HexView::byteClicked, this, &RecordDetail::onByte);
+  connect(open_, &QAbstractButton::clicked, this, &RecordDetail::openValue);
+  connect(copy, &QAbstractButton::clicked, this, [this, copy] {
+    if (row_) {
+      Q_EMIT copyMenuRequested(copy->mapToGlobal(QPoint(0, copy->height())));
     }
   });
-  connect(tree_, &QTreeWidget::currentItemChanged, this, [this](QTreeWidgetItem* now) {
-    if (now != nullptr) {
-      hex_->select(now->data(0, kPartRole).toInt());
+  connect(resend, &QAbstractButton::clicked, this, [this] {
+    if (row_) {
+      Q_EMIT resendRequested(shown());
     }
-  });
-  connect(hex_, &HexView::partClicked, this, [this](int part) {
-    for (QTreeWidgetItemIterator at(tree_); *at != nullptr; ++at) {
-      if ((*at)->data(0, kPartRole).toInt() == part) {
-        tree_->setCurrentItem(*at);
-        break;
-      }
-    }
-  });
-  connect(copy_, &QAbstractButton::clicked, this, [this] {
-    if (!row_) {
-      return;
-    }
-    QMenu menu(this);
-    const auto add = [&](const QString& title, auto make) {
-      connect(menu.addAction(title), &QAction::triggered, this, [this, title, make] { copy(make(), title); });
-    };
-    add(tr("JSON"), [this] { return record_json(topic_, *row_); });
-    add(tr("kcat line"), [this] { return kcat_line(bootstrap_, topic_, *row_); });
-    add(tr("Address"), [this] { return QStringLiteral("%1/%2@%3").arg(topic_).arg(row_->partition).arg(row_->offset); });
-    add(tr("Key"), [this] { return row_->key ? QString::fromUtf8(row_->key->text().data(), static_cast<qsizetype>(row_->key->size())) : QString(); });
-    add(tr("Value"), [this] {
-      const std::string_view value = row_->value ? row_->value->text().substr(0, 1U << 20) : std::string_view();
-      return QString::fromUtf8(value.data(), static_cast<qsizetype>(value.size()));
-    });
-    menu.exec(copy_->mapToGlobal(QPoint(0, copy_->height())));
   });
   const auto fonts = [this] {
     const Theme& t = Theme::current();
     tree_->setFont(t.font(FontRole::control));
     text_->setFont(t.font(FontRole::data));
     tree_->setIndentation(t.px(16));
+    if (row_) {
+      build();
+    }
   };
   fonts();
   connect(&Theme::current(), &Theme::changed, this, fonts);
   clear();
 }
 
-void RecordDetail::copy(const QString& text, const QString& what) {
-  QGuiApplication::clipboard()->setText(text);
-  bytes_note_->setText(tr("%1 copied").arg(what));
+void RecordDetail::clear() {
+  ++asked_;
+  row_.reset();
+  anatomy_.reset();
+  tree_->clear();
+  hex_->setBytes({});
+  hex_->setPlaceholder(tr("Select a record: its batch is shown byte by byte."));
+  text_->clear();
+  open_->hide();
+  tree_note_->setText({});
+  bytes_note_->setText({});
 }
 
-QTreeWidgetItem* RecordDetail::add(QTreeWidgetItem* parent, const QString& name, const QString& value, int part) {
+void RecordDetail::setUtc(bool utc) {
+  if (utc != utc_) {
+    utc_ = utc;
+    if (row_) {
+      build();
+    }
+  }
+}
+
+const RecordRow& RecordDetail::shown() const { return anatomy_ != nullptr && anatomy_->found ? anatomy_->row : *row_; }
+
+void RecordDetail::show(const QString& topic, const QString& bootstrap, std::int32_t partitions, const RecordRow& row) {
+  const bool same_batch = row_ && anatomy_ != nullptr && anatomy_->found && topic == topic_ && row.partition == row_->partition &&
+                          row.offset == row_->offset;
+  topic_ = topic;
+  bootstrap_ = bootstrap;
+  partitions_ = partitions;
+  row_ = row;
+  tree_note_->setText(QStringLiteral("%1@%2").arg(row.partition).arg(row.offset));
+  if (same_batch) {
+    return;
+  }
+  anatomy_.reset();
+  text_made_ = false;
+  hex_->setBytes({});
+  hex_->setPlaceholder(reader_ != nullptr ? QString() : tr("A real broker does not show its stored batches; the embedded engine does."));
+  build();
+  const std::uint64_t asked = ++asked_;
+  if (reader_ != nullptr) {
+    read_anatomy(reader_, topic.toStdString(), row.partition, row.offset, this, [this, asked](const BatchAnatomyPtr& anatomy) {
+      if (asked == asked_) {
+        setAnatomy(anatomy);
+      }
+    });
+  }
+}
+
+void RecordDetail::setAnatomy(const BatchAnatomyPtr& anatomy) {
+  anatomy_ = anatomy;
+  text_made_ = false;
+  build();
+}
+
+void RecordDetail::setForm(Form form) {
+  const bool compressed = anatomy_ != nullptr && anatomy_->compressed;
+  form_ = !compressed && form == Form::decompressed ? Form::stored : form;
+  form_control_->setCurrent(static_cast<int>(form_));
+  form_control_plain_->setCurrent(form_ == Form::value ? 1 : 0);
+  right_->setCurrentIndex(form_ == Form::value ? 1 : 0);
+  if (form_ == Form::value) {
+    showText();
+  } else {
+    showBytes();
+    onItem(tree_->currentItem());
+  }
+}
+
+const BytesField* RecordDetail::headerField(Kind kind) const {
+  if (anatomy_ == nullptr) {
+    return nullptr;
+  }
+  const auto at = std::find_if(anatomy_->header.begin(), anatomy_->header.end(), [kind](const BytesField& f) { return f.kind == kind; });
+  return at == anatomy_->header.end() ? nullptr : &*at;
+}
+
+const BytesField* RecordDetail::recordField() const {
+  if (anatomy_ == nullptr || !row_) {
+    return nullptr;
+  }
+  const auto& all = anatomy_->all_records.children;
+  const auto at = std::find_if(all.begin(), all.end(), [this](const BytesField& f) { return f.number == row_->offset; });
+  return at == all.end() ? nullptr : &*at;
+}
+
+QTreeWidgetItem* RecordDetail::add(QTreeWidgetItem* parent, const QString& name, const QString& value, const BytesField* field,
+                                   const BytesField* structure) {
+  const Theme& theme = Theme::current();
   auto* item = new QTreeWidgetItem(QStringList{name, value});
-  item->setData(0, kPartRole, part);
-  item->setFont(1, Theme::current().font(FontRole::data));
-  item->setForeground(0, Theme::current().colors().text2);
-  item->setSizeHint(0, QSize(10, Theme::current().px(22)));
+  item->setFont(1, theme.font(FontRole::data));
+  item->setForeground(0, theme.colors().text2);
+  item->setSizeHint(0, QSize(10, theme.px(22)));
   item->setToolTip(1, value);
   item->setData(1, Qt::AccessibleTextRole, QStringLiteral("%1 %2").arg(name, value));
+  item->setData(0, kBegin, -1);
+  item->setData(0, kKind, -1);
+  if (field != nullptr) {
+    item->setData(0, kBegin, static_cast<qlonglong>(field->begin));
+    item->setData(0, kEnd, static_cast<qlonglong>(field->end));
+    item->setData(0, kInRecords, field->in_records);
+    item->setData(0, kKind, static_cast<int>(field->kind));
+    if (structure != nullptr) {
+      item->setData(0, kStructBegin, static_cast<qlonglong>(structure->begin));
+      item->setData(0, kStructEnd, static_cast<qlonglong>(structure->end));
+    }
+  }
   if (parent == nullptr) {
-    item->setForeground(0, Theme::current().colors().text);
-    item->setFont(0, Theme::current().font(FontRole::control_strong));
+    item->setForeground(0, theme.colors().text);
+    item->setFont(0, theme.font(FontRole::control_strong));
     tree_->addTopLevelItem(item);
   } else {
     parent->addChild(item);
@@ -171,34 +289,59 @@ QTreeWidgetItem* RecordDetail::add(QTreeWidgetItem* parent, const QString& name,
   return item;
 }
 
-void RecordDetail::clear() {
-  row_.reset();
+void RecordDetail::build() {
+  const QSignalBlocker block(tree_);
+  const Kind current = tree_->currentItem() != nullptr && tree_->currentItem()->data(0, kKind).toInt() >= 0
+                           ? static_cast<Kind>(tree_->currentItem()->data(0, kKind).toInt())
+                           : (anatomy_ != nullptr && anatomy_->compressed ? Kind::crc : Kind::value);
   tree_->clear();
-  hex_->setParts({});
-  text_->clear();
-  tree_note_->setText({});
-  bytes_note_->setText(tr("select a record"));
-  copy_->setEnabled(false);
-  text_made_ = false;
+  buildBatch();
+  buildRecord();
+  const bool compressed = anatomy_ != nullptr && anatomy_->compressed;
+  form_control_->setVisible(compressed);
+  form_control_plain_->setVisible(!compressed);
+  setForm(form_);
+  QTreeWidgetItem* wanted = nullptr;
+  for (QTreeWidgetItemIterator at(tree_); *at != nullptr; ++at) {
+    const int kind = (*at)->data(0, kKind).toInt();
+    const bool in_record = kind < static_cast<int>(Kind::record) || (*at)->parent() == nullptr || (*at)->parent() == tree_->topLevelItem(1);
+    if (kind == static_cast<int>(current) && in_record) {
+      wanted = *at;
+      break;
+    }
+  }
+  tree_->setCurrentItem(wanted != nullptr ? wanted : tree_->topLevelItem(0));
+  tree_->scrollToTop();
+  if (wanted != nullptr) {
+    tree_->scrollToItem(wanted);
+  }
+  onItem(tree_->currentItem());
 }
 
-void RecordDetail::show(const QString& topic, const QString& bootstrap, std::int32_t partitions, const RecordRow& row) {
-  topic_ = topic;
-  bootstrap_ = bootstrap;
-  row_ = row;
-  text_made_ = false;
-  copy_->setEnabled(true);
-  tree_note_->setText(QString::number(row.offset));
-  tree_->clear();
-  // Batch.
-  QTreeWidgetItem* batch = add(nullptr, tr("Batch"), row.batch_records == 1
-                                                         ? tr("base %1, 1 record").arg(row.batch_base_offset)
-                                                         : tr("base %1, %2 records").arg(row.batch_base_offset).arg(row.batch_records));
-  add(batch, tr("size"), format_bytes(row.batch_size_bytes));
-  add(batch, tr("compression"), QString::fromStdString(row.compression));
-  add(batch, tr("leader epoch"), QString::number(row.leader_epoch));
-  add(batch, QStringLiteral("CRC-32C"), QStringLiteral("0x%1").arg(row.crc, 8, 16, QLatin1Char('0')));
-  QStringList attributes;
+void RecordDetail::buildBatch() {
+  const RecordRow& row = *row_;
+  const Theme& theme = Theme::current();
+  const auto number = [&](Kind kind, std::int64_t otherwise) {
+    const BytesField* f = headerField(kind);
+    return f == nullptr ? otherwise : f->number;
+  };
+  const std::int64_t count = number(Kind::record_count, row.batch_records);
+  BytesField whole;
+  whole.kind = Kind::records;
+  whole.end = anatomy_ == nullptr ? 0 : static_cast<std::int64_t>(anatomy_->stored.size());
+  QTreeWidgetItem* batch = add(nullptr, tr("Batch"), tr("base %1, %n record(s)", nullptr, static_cast<int>(count)).arg(row.batch_base_offset),
+                               anatomy_ == nullptr ? nullptr : &whole);
+  add(batch, tr("leader epoch"), QString::number(number(Kind::leader_epoch, row.leader_epoch)), headerField(Kind::leader_epoch), &whole);
+  QString crc = QStringLiteral("0x%1").arg(row.crc, 8, 16, QLatin1Char('0'));
+  if (const BytesField* f = headerField(Kind::crc); f != nullptr) {
+    crc = QStringLiteral("0x%1").arg(static_cast<quint32>(f->number), 8, 16, QLatin1Char('0'));
+    crc += anatomy_->crc_ok ? tr(" valid") : tr(" wrong: the bytes give 0x%1").arg(anatomy_->computed_crc, 8, 16, QLatin1Char('0'));
+  }
+  QTreeWidgetItem* crc_item = add(batch, tr("CRC"), crc, headerField(Kind::crc), &whole);
+  if (anatomy_ != nullptr && !anatomy_->stored.empty()) {
+    crc_item->setForeground(1, anatomy_->crc_ok ? theme.colors().ok_t : theme.colors().err_t);
+  }
+  QStringList attributes{QString::fromStdString(row.compression)};
   attributes << (row.log_append_time ? QStringLiteral("LogAppendTime") : QStringLiteral("CreateTime"));
   if (row.transactional) {
     attributes << tr("transactional");
@@ -206,30 +349,77 @@ void RecordDetail::show(const QString& topic, const QString& bootstrap, std::int
   if (row.control) {
     attributes << tr("control");
   }
-  add(batch, tr("attributes"), attributes.join(QStringLiteral(", ")));
-  add(batch, tr("producer"),
-      row.producer_id < 0 ? tr("none: not idempotent")
-                          : tr("%1 epoch %2, sequence %3").arg(row.producer_id).arg(row.producer_epoch).arg(row.base_sequence));
-  // Record.
-  const std::size_t bytes = (row.key ? row.key->size() : 0) + (row.value ? row.value->size() : 0);
-  QTreeWidgetItem* record = add(nullptr, tr("Record"), tr("offset %1, %2").arg(row.offset).arg(format_bytes(static_cast<std::int64_t>(bytes))));
-  add(record, tr("time"), format_date_time(row.timestamp_ms));
-  QString key = row.key ? (row.key->empty() ? QStringLiteral("\"\"") : QStringLiteral("\"%1\"").arg(key_text(row.key->span(), 120)))
-                        : QStringLiteral("\u2205 null");
-  QTreeWidgetItem* key_item = add(record, tr("key"), key, row.key ? kKeyPart : -1);
-  if (!row.control && partitions > 0) {
-    const PartitionChoice why = PartitionChoice::explain(row.key, partitions, row.partition);
-    QString formula = why.formula;
-    formula.replace(QLatin1Char('\n'), QLatin1Char(' '));
-    QTreeWidgetItem* partition = add(record, tr("partition"), formula.isEmpty() ? QString::number(row.partition) : formula,
-                                     row.key ? kKeyPart : -1);
+  QTreeWidgetItem* bits = add(batch, tr("attributes"), attributes.join(QStringLiteral(", ")), headerField(Kind::attributes), &whole);
+  const std::int64_t raw = number(Kind::attributes, -1);
+  if (raw >= 0) {
+    const auto bit = [&](const QString& name, const QString& words) { add(bits, name, words, headerField(Kind::attributes), &whole); };
+    bit(tr("bits 0 to 2"), tr("%1: compression %2").arg(raw & 7).arg(QString::fromStdString(row.compression)));
+    bit(tr("bit 3"), (raw & 8) != 0 ? tr("1: the broker set the time when it appended") : tr("0: the producer set the time"));
+    bit(tr("bit 4"), (raw & 16) != 0 ? tr("1: part of a transaction") : tr("0: in no transaction"));
+    bit(tr("bit 5"), (raw & 32) != 0 ? tr("1: a control batch") : tr("0: records of a client"));
+    bit(tr("bit 6"), (raw & 64) != 0 ? tr("1: the base timestamp is a delete horizon") : tr("0: no delete horizon"));
+  }
+  const bool producer = row.producer_id >= 0;
+  QTreeWidgetItem* who = add(batch, tr("producer"),
+                             producer ? tr("%1 epoch %2, sequence %3").arg(row.producer_id).arg(row.producer_epoch).arg(row.base_sequence)
+                                      : tr("none: not idempotent"),
+                             headerField(Kind::producer_id), &whole);
+  add(who, tr("id"), QString::number(row.producer_id), headerField(Kind::producer_id), &whole);
+  add(who, tr("epoch"), QString::number(row.producer_epoch), headerField(Kind::producer_epoch), &whole);
+  add(who, tr("base sequence"), QString::number(row.base_sequence), headerField(Kind::base_sequence), &whole);
+  if (anatomy_ == nullptr || anatomy_->stored.empty()) {
+    add(batch, tr("size"), format_bytes(row.batch_size_bytes));
+    batch->setExpanded(true);
+    return;
+  }
+  QTreeWidgetItem* times = add(batch, tr("timestamps"),
+                               tr("%1 to %2").arg(time_text(number(Kind::base_timestamp, -1), utc_), time_text(number(Kind::max_timestamp, -1), utc_)),
+                               headerField(Kind::base_timestamp), &whole);
+  add(times, tr("base"), date_time_text(number(Kind::base_timestamp, -1), utc_), headerField(Kind::base_timestamp), &whole);
+  add(times, tr("largest"), date_time_text(number(Kind::max_timestamp, -1), utc_), headerField(Kind::max_timestamp), &whole);
+  QTreeWidgetItem* frame = add(batch, tr("frame"), format_bytes(static_cast<std::int64_t>(anatomy_->stored.size())), headerField(Kind::length), &whole);
+  add(frame, tr("base offset"), QString::number(number(Kind::base_offset, 0)), headerField(Kind::base_offset), &whole);
+  add(frame, tr("length"), tr("%1 bytes behind this field").arg(number(Kind::length, 0)), headerField(Kind::length), &whole);
+  add(frame, tr("magic"), QString::number(number(Kind::magic, 0)), headerField(Kind::magic), &whole);
+  add(frame, tr("last offset delta"), QString::number(number(Kind::last_offset_delta, 0)), headerField(Kind::last_offset_delta), &whole);
+  add(frame, tr("record count"), QString::number(count), headerField(Kind::record_count), &whole);
+  QString size = format_bytes(anatomy_->recordsSize());
+  if (anatomy_->compressed) {
+    const std::int64_t packed = anatomy_->all_records.end - anatomy_->all_records.begin;
+    size = tr("%1, %2 to %3 (%4 %)")
+               .arg(QString::fromStdString(row.compression), format_bytes(anatomy_->recordsSize()), format_bytes(packed))
+               .arg(anatomy_->recordsSize() > 0 ? packed * 100 / anatomy_->recordsSize() : 100);
+  }
+  add(batch, tr("records"), size, &anatomy_->all_records, &whole);
+  batch->setExpanded(true);
+}
+
+void RecordDetail::buildRecord() {
+  const RecordRow& row = shown();
+  const BytesField* field = recordField();
+  const auto sub = [&](Kind kind) { return child(field, kind); };
+  QTreeWidgetItem* record = add(nullptr, field == nullptr ? tr("Record") : tr("Record %1").arg(field->index),
+                                field == nullptr ? QString() : format_bytes(field->end - field->begin), field);
+  const QString key = row.key ? (row.key->empty() ? QStringLiteral("\"\"") : QStringLiteral("\"%1\"").arg(key_text(row.key->span(), 120)))
+                              : QStringLiteral("\u2205 null");
+  QTreeWidgetItem* key_item = add(record, tr("key"), key, sub(Kind::key), field);
+  if (const BytesField* f = sub(Kind::key_length); f != nullptr) {
+    add(key_item, tr("length"), QString::number(f->number), f, field);
+  }
+  if (!row.control && partitions_ > 0) {
+    const PartitionChoice why = PartitionChoice::explain(row.key, partitions_, row.partition);
+    QTreeWidgetItem* partition = add(record, tr("partition"), why.summary.isEmpty() ? QString::number(row.partition) : why.summary,
+                                     sub(Kind::key), field);
+    for (const auto& [name, words] : why.steps) {
+      add(partition, name, words, sub(Kind::key), field);
+    }
     add(partition, tr("why"), why.sentence);
   }
   const ValueKind kind = value_kind(row.value);
   QString value;
   switch (kind) {
     case ValueKind::null:
-      value = row.control ? tr("marker") : tr("\u2205 null: a tombstone when the topic is compacted");
+      value = tr("\u2205 null: a tombstone when the topic is compacted");
       break;
     case ValueKind::empty:
       value = QStringLiteral("\"\"");
@@ -237,54 +427,197 @@ void RecordDetail::show(const QString& topic, const QString& bootstrap, std::int
     case ValueKind::json:
     case ValueKind::text:
     case ValueKind::binary:
-      value = tr("%1, %2").arg(value_kind_name(kind), format_bytes(static_cast<std::int64_t>(row.value->size())));
+      value = tr("%1, %2").arg(value_kind_name(kind), format_bytes(std::max(row.value_size, static_cast<std::int64_t>(row.value->size()))));
       break;
   }
-  QTreeWidgetItem* value_item = add(record, tr("value"), value, row.value ? kValuePart : -1);
-  QTreeWidgetItem* headers = add(record, tr("headers"), row.headers.empty() ? tr("none") : QString::number(row.headers.size()));
-  int part = kHeaderParts;
-  std::vector<HexView::Part> parts;
-  if (row.key) {
-    parts.push_back({kKeyPart, tr("key"), *row.key});
+  if (row.control) {
+    value = marker_text(row);
   }
-  if (row.value) {
-    parts.push_back({kValuePart, tr("value"), *row.value});
+  QTreeWidgetItem* value_item = add(record, tr("value"), value, sub(Kind::value), field);
+  if (const BytesField* f = sub(Kind::value_length); f != nullptr) {
+    add(value_item, tr("length"), QString::number(f->number), f, field);
   }
-  for (const auto& [name, header] : row.headers) {
-    const QString shown = QString::fromStdString(name);
-    add(headers, shown, header ? (header->empty() ? QStringLiteral("\"\"") : value_line(header, 200)) : QStringLiteral("\u2205 null"),
-        header ? part : -1);
-    if (header) {
-      parts.push_back({part, tr("header %1").arg(shown), *header});
+  QTreeWidgetItem* headers = add(record, tr("headers"), row.headers.empty() ? tr("none") : headers_line(row, 80), sub(Kind::header_count), field);
+  if (const BytesField* f = sub(Kind::header_count); f != nullptr) {
+    add(headers, tr("count"), QString::number(f->number), f, field);
+  }
+  for (std::size_t i = 0; i < row.headers.size(); ++i) {
+    const auto& [name, header] = row.headers[i];
+    const BytesField* h = nullptr;
+    if (field != nullptr) {
+      const auto at = std::find_if(field->children.begin(), field->children.end(),
+                                   [i](const BytesField& f) { return f.kind == Kind::header && f.index == static_cast<std::int32_t>(i); });
+      h = at == field->children.end() ? nullptr : &*at;
     }
-    ++part;
+    const QString shown = header ? (header->empty() ? QStringLiteral("\"\"") : value_line(header, 200)) : QStringLiteral("\u2205 null");
+    QTreeWidgetItem* item = add(headers, QString::fromStdString(name), shown, h, field);
+    for (const auto& [part, words] : {std::pair(Kind::header_name_length, tr("length of the name")), std::pair(Kind::header_name, tr("name")),
+                                      std::pair(Kind::header_value_length, tr("length of the value")), std::pair(Kind::header_value, tr("value"))}) {
+      if (const BytesField* f = child(h, part); f != nullptr) {
+        const bool length = part == Kind::header_name_length || part == Kind::header_value_length;
+        add(item, words, length ? QString::number(f->number) : (part == Kind::header_name ? QString::fromStdString(name) : shown), f, h);
+      }
+    }
   }
-  tree_->expandAll();
-  // Where there is little room, the batch is one line and the record is seen whole.
-  constexpr int roomy = 330;
-  batch->setExpanded(tree_->viewport()->height() >= Theme::current().px(roomy));
-  hex_->setParts(std::move(parts));
-  tree_->setCurrentItem(row.value ? value_item : key_item);
-  tree_->scrollToTop();
-  bytes_note_->setText(row.value ? value_kind_name(kind) : tr("no value"));
-  if (form_->current() == 1) {
-    showText();
+  if (field != nullptr) {
+    QTreeWidgetItem* frame = add(record, tr("frame"), tr("%1 bytes").arg(field->end - field->begin), sub(Kind::record_length), field);
+    for (const auto& [part, words] : {std::pair(Kind::record_length, tr("length")), std::pair(Kind::record_attributes, tr("attributes")),
+                                      std::pair(Kind::timestamp_delta, tr("timestamp delta")), std::pair(Kind::offset_delta, tr("offset delta"))}) {
+      if (const BytesField* f = sub(part); f != nullptr) {
+        add(frame, words, part == Kind::timestamp_delta ? tr("%1 ms").arg(f->number) : QString::number(f->number), f, field);
+      }
+    }
+    headers->setExpanded(!row.headers.empty() && row.headers.size() <= 4);
+  }
+  record->setExpanded(true);
+  if (anatomy_ == nullptr || anatomy_->all_records.children.size() < 2) {
+    return;
+  }
+  QTreeWidgetItem* others = add(nullptr, tr("Other records"), tr("%1 in this batch").arg(anatomy_->all_records.children.size() - 1));
+  for (const BytesField& other : anatomy_->all_records.children) {
+    if (&other != field) {
+      add(others, tr("record %1").arg(other.index), tr("offset %1, %2").arg(other.number).arg(format_bytes(other.end - other.begin)), &other);
+    }
+  }
+}
+
+void RecordDetail::showBytes() {
+  if (anatomy_ == nullptr) {
+    bytes_note_->setText({});
+    return;
+  }
+  if (anatomy_->stored.empty()) {
+    hex_->setBytes({});
+    hex_->setPlaceholder(anatomy_->error);
+    bytes_note_->setText({});
+    return;
+  }
+  hex_->setBytes(form_ == Form::decompressed ? anatomy_->records : anatomy_->stored);
+  const auto stored = static_cast<std::int64_t>(anatomy_->stored.size());
+  bytes_note_->setText(!anatomy_->error.isEmpty()
+                           ? anatomy_->error
+                           : (anatomy_->compressed ? tr("%1, %2 to %3").arg(QString::fromStdString(row_->compression),
+                                                                            format_bytes(anatomy_->recordsSize()),
+                                                                            format_bytes(anatomy_->all_records.end - anatomy_->all_records.begin))
+                                                   : tr("not compressed, %1").arg(format_bytes(stored))));
+  open_->hide();
+}
+
+// A field that lies in compressed records is shown decompressed; all others in the batch.
+void RecordDetail::onItem(QTreeWidgetItem* item) {
+  if (item == nullptr || anatomy_ == nullptr || anatomy_->stored.empty() || form_ == Form::value) {
+    return;
+  }
+  const std::int64_t begin = item->data(0, kBegin).toLongLong();
+  if (begin < 0) {
+    hex_->select({}, {});
+    return;
+  }
+  const bool in_records = item->data(0, kInRecords).toBool();
+  if (anatomy_->compressed && in_records != (form_ == Form::decompressed)) {
+    form_ = in_records ? Form::decompressed : Form::stored;
+    form_control_->setCurrent(static_cast<int>(form_));
+    showBytes();
+  }
+  const std::int64_t shift = in_records && !anatomy_->compressed ? anatomy_->all_records.begin : 0;
+  hex_->select({begin + shift, item->data(0, kEnd).toLongLong() + shift},
+               {item->data(0, kStructBegin).toLongLong() + shift, item->data(0, kStructEnd).toLongLong() + shift});
+}
+
+// The smallest field that has the byte.
+void RecordDetail::onByte(std::int64_t at) {
+  if (anatomy_ == nullptr) {
+    return;
+  }
+  QTreeWidgetItem* best = nullptr;
+  std::int64_t least = INT64_MAX;
+  for (QTreeWidgetItemIterator it(tree_); *it != nullptr; ++it) {
+    QTreeWidgetItem* item = *it;
+    std::int64_t begin = item->data(0, kBegin).toLongLong();
+    if (begin < 0) {
+      continue;
+    }
+    std::int64_t end = item->data(0, kEnd).toLongLong();
+    const bool in_records = item->data(0, kInRecords).toBool();
+    if (anatomy_->compressed) {
+      if (in_records != (form_ == Form::decompressed)) {
+        continue;
+      }
+    } else if (in_records) {
+      begin += anatomy_->all_records.begin;
+      end += anatomy_->all_records.begin;
+    }
+    if (at >= begin && at < end && end - begin < least) {
+      least = end - begin;
+      best = item;
+    }
+  }
+  if (best != nullptr) {
+    tree_->setCurrentItem(best);
+    tree_->scrollToItem(best);
+  }
+}
+
+QString RecordDetail::fieldText(Kind kind) const {
+  for (QTreeWidgetItemIterator at(tree_); *at != nullptr; ++at) {
+    if ((*at)->data(0, kKind).toInt() == static_cast<int>(kind)) {
+      return (*at)->text(0) + QLatin1Char(' ') + (*at)->text(1);
+    }
+  }
+  return {};
+}
+
+void RecordDetail::selectField(Kind kind) {
+  for (QTreeWidgetItemIterator at(tree_); *at != nullptr; ++at) {
+    if ((*at)->data(0, kKind).toInt() == static_cast<int>(kind)) {
+      tree_->setCurrentItem(*at);
+      return;
+    }
   }
 }
 
 void RecordDetail::showText() {
-  if (!row_ || text_made_) {
+  if (!row_) {
     return;
   }
-  text_made_ = true;
-  bool cut = false;
-  const QString block = value_block(row_->value, kTextHead, cut);
-  text_->setPlainText(block);
-  text_->setPlaceholderText(!row_->value ? QStringLiteral("\u2205 null") : QStringLiteral("\"\""));
-  if (cut) {
-    bytes_note_->setText(tr("the first %1 of %2").arg(format_bytes(static_cast<std::int64_t>(kTextHead)),
-                                                     format_bytes(static_cast<std::int64_t>(row_->value->size()))));
+  const RecordRow& row = shown();
+  const auto size = std::max<std::int64_t>(row.value_size, row.value ? static_cast<std::int64_t>(row.value->size()) : 0);
+  const bool cut = size > static_cast<std::int64_t>(kTextHead);
+  open_->setVisible(cut && !row.valueCut());
+  if (!text_made_) {
+    text_made_ = true;
+    bool more = false;
+    text_->setPlainText(in_short_lines(value_block(row.value, kTextHead, more)));
+    text_->setPlaceholderText(!row.value ? QStringLiteral("\u2205 null") : QStringLiteral("\"\""));
   }
+  const QString kind = row.value ? value_kind_name(value_kind(row.value)) : tr("no value");
+  bytes_note_->setText(cut ? tr("%1, the first %2 of %3").arg(kind, format_bytes(static_cast<std::int64_t>(kTextHead)), format_bytes(size)) : kind);
+}
+
+QString RecordDetail::saveValue(const QString& folder) const {
+  if (!row_ || !shown().value || shown().valueCut()) {
+    return {};
+  }
+  const RecordRow& row = shown();
+  const QString suffix = value_kind(row.value) == ValueKind::json ? QStringLiteral("json")
+                                                                  : (value_kind(row.value) == ValueKind::text ? QStringLiteral("txt") : QStringLiteral("bin"));
+  const QString path = QDir(folder).filePath(QStringLiteral("%1-%2-%3.%4").arg(topic_).arg(row.partition).arg(row.offset).arg(suffix));
+  QFile file(path);
+  if (!file.open(QIODevice::WriteOnly) ||
+      file.write(reinterpret_cast<const char*>(row.value->data()), static_cast<qint64>(row.value->size())) != static_cast<qint64>(row.value->size())) {
+    return {};
+  }
+  return path;
+}
+
+void RecordDetail::openValue() {
+  const QString path = saveValue(QStandardPaths::writableLocation(QStandardPaths::TempLocation));
+  if (path.isEmpty()) {
+    bytes_note_->setText(tr("the value could not be written to a file"));
+    return;
+  }
+  bytes_note_->setText(path);
+  QDesktopServices::openUrl(QUrl::fromLocalFile(path));
 }
 
 }  // namespace hw::ui

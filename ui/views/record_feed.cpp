@@ -86,6 +86,11 @@ void RecordFeed::start(const QString& topic, std::vector<std::int32_t> partition
       case From::offset:
         cursor.next = std::clamp(value, start, std::max(start, end));
         break;
+      case From::group: {
+        const auto at = group_offsets_.find(p);
+        cursor.next = at == group_offsets_.end() ? end : std::clamp(at->second, start, std::max(start, end));
+        break;
+      }
       case From::time:
         cursor.next = start;
         cursor.search_low = start;
@@ -140,6 +145,8 @@ void RecordFeed::read(std::int32_t partition, std::int64_t from, std::int64_t to
   job.query.from_offset = from;
   job.query.to_offset = to;
   job.query.max_records = count;
+  job.query.isolation = isolation_;
+  job.query.value_head = kValueHead;
   job.then = std::move(then);
   jobs_.push_back(std::move(job));
   pump();

@@ -20,11 +20,12 @@ class RecordFeed : public QObject {
   Q_OBJECT
 
  public:
-  enum class From : std::uint8_t { newest, oldest, offset, time };
+  enum class From : std::uint8_t { newest, oldest, offset, time, group };
   static constexpr int kPage = 200;
   static constexpr int kMaxReads = 8;
   static constexpr std::size_t kMaxPartitions = 64;
   static constexpr std::int64_t kMaxTailBehind = 2'000;
+  static constexpr std::int64_t kValueHead = 64 << 10;  // longer values come as their heads
 
   explicit RecordFeed(QObject* parent = nullptr) : QObject(parent) {
     flush_.setSingleShot(true);
@@ -32,6 +33,10 @@ class RecordFeed : public QObject {
     connect(&flush_, &QTimer::timeout, this, &RecordFeed::flushTail);
   }
   void setSession(Session* session) { session_ = session; }
+  // For the next start().
+  void setIsolation(Isolation isolation) { isolation_ = isolation; }
+  // Where a group is, by partition; partitions that it has not committed begin at their ends. For From::group.
+  void setGroupOffsets(std::map<std::int32_t, std::int64_t> offsets) { group_offsets_ = std::move(offsets); }
 
   // `partitions` empty: all of the topic. `value`: the offset, or the time in ms since 1970.
   void start(const QString& topic, std::vector<std::int32_t> partitions, From from, std::int64_t value);
@@ -88,6 +93,8 @@ class RecordFeed : public QObject {
   std::int64_t skipped_ = 0;
   bool partial_ = false;
   bool newest_ = false;
+  Isolation isolation_ = Isolation::all;
+  std::map<std::int32_t, std::int64_t> group_offsets_;
   QTimer flush_;
 };
 

@@ -12,6 +12,22 @@
 
 namespace hw::ui {
 
+namespace {
+
+// Of key, value and headers, names included.
+QString size_text(const RecordRow& row) {
+  std::int64_t size = std::max<std::int64_t>(0, row.value_size) + (row.key ? static_cast<std::int64_t>(row.key->size()) : 0);
+  if (row.value && row.value_size < 0) {
+    size += static_cast<std::int64_t>(row.value->size());
+  }
+  for (const auto& [name, value] : row.headers) {
+    size += static_cast<std::int64_t>(name.size() + (value ? value->size() : 0));
+  }
+  return format_bytes(size);
+}
+
+}  // namespace
+
 RecordModel::RecordModel(QObject* parent, std::size_t max_rows) : QAbstractTableModel(parent), max_rows_(max_rows) {}
 
 void RecordModel::clear() {
@@ -19,6 +35,17 @@ void RecordModel::clear() {
   rows_.clear();
   dropped_ = 0;
   endResetModel();
+}
+
+void RecordModel::setUtc(bool utc) {
+  if (utc == utc_) {
+    return;
+  }
+  utc_ = utc;
+  Q_EMIT headerDataChanged(Qt::Horizontal, kTime, kTime);
+  if (!rows_.empty()) {
+    Q_EMIT dataChanged(index(0, kTime), index(rowCount() - 1, kTime));
+  }
 }
 
 void RecordModel::append(std::vector<RecordRow> rows) {
@@ -76,6 +103,9 @@ QString RecordModel::flagsOf(const RecordRow& row) {
   } else if (row.value->empty()) {
     flags << tr("empty value");
   }
+  if (row.key && row.key->empty() && !row.control) {
+    flags << tr("empty key");
+  }
   if (row.transactional && !row.control) {
     flags << tr("transactional");
   }
@@ -90,7 +120,7 @@ QVariant RecordModel::data(const QModelIndex& index, int role) const {
     return {};
   }
   if (role == Qt::TextAlignmentRole) {
-    return QVariant(index.column() == kPartition || index.column() == kOffset ? Qt::AlignRight | Qt::AlignVCenter
+    return QVariant(index.column() == kPartition || index.column() == kOffset || index.column() == kSize ? Qt::AlignRight | Qt::AlignVCenter
                                                                              : Qt::AlignLeft | Qt::AlignVCenter);
   }
   if (role != Qt::DisplayRole && role != Qt::AccessibleTextRole && role != Qt::ToolTipRole) {
@@ -107,22 +137,27 @@ QVariant RecordModel::data(const QModelIndex& index, int role) const {
       return QString::number(r.offset);
     case kTime:
       if (role == Qt::ToolTipRole) {
-        return tr("%1, %2").arg(format_date_time(r.timestamp_ms),
+        return tr("%1, %2").arg(date_time_text(r.timestamp_ms, utc_),
                                 r.log_append_time ? tr("log append time") : tr("create time"));
       }
-      return format_time(r.timestamp_ms);
+      return time_text(r.timestamp_ms, utc_);
     case kKey:
       if (!r.key) {
         return r.control ? tr("control") : QStringLiteral("null");
       }
       return r.key->empty() ? QStringLiteral("\"\"") : key_text(r.key->span());
     case kValue:
+      if (r.control) {
+        return marker_text(r);
+      }
       if (!r.value) {
         return tr("null value");
       }
       return r.value->empty() ? QStringLiteral("\"\"") : value_line(r.value);
     case kHeaders:
       return headers_line(r);
+    case kSize:
+      return size_text(r);
     case kFlags:
       return flagsOf(r);
     default:
@@ -135,7 +170,7 @@ QVariant RecordModel::headerData(int section, Qt::Orientation orientation, int r
     return {};
   }
   if (role == Qt::TextAlignmentRole) {
-    return QVariant(section == kPartition || section == kOffset ? Qt::AlignRight | Qt::AlignVCenter
+    return QVariant(section == kPartition || section == kOffset || section == kSize ? Qt::AlignRight | Qt::AlignVCenter
                                                                : Qt::AlignLeft | Qt::AlignVCenter);
   }
   if (role != Qt::DisplayRole) {
@@ -147,13 +182,15 @@ QVariant RecordModel::headerData(int section, Qt::Orientation orientation, int r
     case kOffset:
       return tr("Offset");
     case kTime:
-      return tr("Time");
+      return utc_ ? tr("Time, UTC") : tr("Time");
     case kKey:
       return tr("Key");
     case kValue:
       return tr("Value");
     case kHeaders:
       return tr("Headers");
+    case kSize:
+      return tr("Size");
     case kFlags:
       return tr("Flags");
     default:
@@ -197,7 +234,7 @@ void RecordDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option
       text_right(*painter, w - 8, y, QString::number(r.offset), selected ? FontRole::data_strong : FontRole::data, c.text);
       break;
     case RecordModel::kTime:
-      text_left(*painter, left, y, format_time(r.timestamp_ms), FontRole::data, c.text2);
+      text_left(*painter, left, y, time_text(r.timestamp_ms, model->utc()), FontRole::data, c.text2);
       break;
     case RecordModel::kKey:
       if (r.control) {
@@ -208,7 +245,7 @@ void RecordDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option
       break;
     case RecordModel::kValue:
       if (r.control) {
-        text_fit(*painter, left, y, room, RecordModel::tr("transaction marker"), FontRole::control, c.text2);
+        text_fit(*painter, left, y, room, marker_text(r), FontRole::control, c.text2);
       } else if (!r.value) {
         paint_glyph(*painter, Glyph::slashed_zero, QPointF(left + 5, y), 11);
         text_fit(*painter, left + 16, y, room - 16, RecordModel::tr("null value"), FontRole::control, c.text2);
@@ -223,6 +260,9 @@ void RecordDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option
       break;
     case RecordModel::kHeaders:
       text_fit(*painter, left, y, room, headers_line(r, 120), FontRole::data, c.text2);
+      break;
+    case RecordModel::kSize:
+      text_right(*painter, w - 8, y, size_text(r), FontRole::data, c.text2);
       break;
     case RecordModel::kFlags: {
       double x = left;

@@ -17,7 +17,7 @@ class RecordModel : public QAbstractTableModel {
   Q_OBJECT
 
  public:
-  enum Column : int { kPartition, kOffset, kTime, kKey, kValue, kHeaders, kFlags, kColumns };
+  enum Column : int { kPartition, kOffset, kTime, kKey, kValue, kHeaders, kSize, kFlags, kColumns };
   static constexpr std::size_t kMaxRows = 20'000;
 
   explicit RecordModel(QObject* parent = nullptr, std::size_t max_rows = kMaxRows);
@@ -31,6 +31,8 @@ class RecordModel : public QAbstractTableModel {
   // Row of an address, -1: not here.
   [[nodiscard]] int find(std::int32_t partition, std::int64_t offset) const;
   [[nodiscard]] std::int64_t dropped() const { return dropped_; }
+  void setUtc(bool utc);
+  [[nodiscard]] bool utc() const { return utc_; }
 
   [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
   [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
@@ -43,6 +45,7 @@ class RecordModel : public QAbstractTableModel {
   std::deque<RecordRow> rows_;
   std::size_t max_rows_;
   std::int64_t dropped_ = 0;
+  bool utc_ = false;
 };
 
 class RecordDelegate : public QStyledItemDelegate {

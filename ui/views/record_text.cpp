@@ -3,6 +3,7 @@
 
 #include <QByteArray>
 #include <QCoreApplication>
+#include <QDateTime>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QStringDecoder>
@@ -238,6 +239,37 @@ QString kcat_line(const QString& bootstrap, const QString& topic, const RecordRo
       .arg(row.partition)
       .arg(row.offset);
 }
+
+// The key of a control record is a 16-bit version and a 16-bit type (KIP-98).
+QString marker_text(const RecordRow& row) {
+  const auto tr = [](const char* text) { return QCoreApplication::translate("RecordText", text); };
+  int type = -1;
+  if (row.key && row.key->size() >= 4) {
+    type = (static_cast<int>(row.key->data()[2]) << 8) | static_cast<int>(row.key->data()[3]);
+  }
+  const QString name = type == 0 ? QStringLiteral("ABORT") : (type == 1 ? QStringLiteral("COMMIT") : QString());
+  if (name.isEmpty()) {
+    return tr("control record of type %1").arg(type);
+  }
+  return tr("%1 marker, pid %2 epoch %3").arg(name).arg(row.producer_id).arg(row.producer_epoch);
+}
+
+QString hw_line(const QString& bootstrap, const QString& topic, const RecordRow& row) {
+  return QStringLiteral("hw --bootstrap %1 consume %2 --partition %3 --from %4 --max 1")
+      .arg(bootstrap, topic)
+      .arg(row.partition)
+      .arg(row.offset);
+}
+
+QString date_time_text(std::int64_t ms, bool utc) {
+  if (ms < 0) {
+    return {};
+  }
+  const QDateTime at = utc ? QDateTime::fromMSecsSinceEpoch(ms, Qt::UTC) : QDateTime::fromMSecsSinceEpoch(ms);
+  return at.toString(QStringLiteral("yyyy-MM-dd HH:mm:ss.zzz"));
+}
+
+QString time_text(std::int64_t ms, bool utc) { return date_time_text(ms, utc).mid(11); }
 
 QString headers_line(const RecordRow& row, int max) {
   QString line;

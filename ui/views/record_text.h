@@ -30,6 +30,13 @@ enum class ValueKind : std::uint8_t { null, empty, json, text, binary };
 [[nodiscard]] QString record_json(const QString& topic, const RecordRow& row);
 // A kcat line that reads exactly this record.
 [[nodiscard]] QString kcat_line(const QString& bootstrap, const QString& topic, const RecordRow& row);
+// "COMMIT marker, pid 4005 epoch 7" for a control record.
+[[nodiscard]] QString marker_text(const RecordRow& row);
+// An `hw` line that prints exactly this record.
+[[nodiscard]] QString hw_line(const QString& bootstrap, const QString& topic, const RecordRow& row);
+// "12:03:31.004" and "2026-11-29 12:03:31.004", in UTC or local time; empty for -1.
+[[nodiscard]] QString time_text(std::int64_t ms_since_epoch, bool utc);
+[[nodiscard]] QString date_time_text(std::int64_t ms_since_epoch, bool utc);
 // "trace=ab12 · retry=∅"
 [[nodiscard]] QString headers_line(const RecordRow& row, int max = 200);
 

@@ -10,7 +10,10 @@ list(APPEND HW_UI_SOURCES
   ui/views/lane_table.cpp ui/views/lane_table.h
   ui/views/lane_view.cpp ui/views/lane_view.h
   ui/views/legend_bar.cpp ui/views/legend_bar.h
+  ui/views/messages_actions.cpp
+  ui/views/messages_build.cpp
   ui/views/messages_page.cpp ui/views/messages_page.h
+  ui/views/messages_scan.cpp
   ui/views/object_canvas.cpp ui/views/object_canvas.h
   ui/views/pane.h
   ui/views/partition_choice.cpp ui/views/partition_choice.h
@@ -18,8 +21,11 @@ list(APPEND HW_UI_SOURCES
   ui/views/rate_meter.h
   ui/views/record_cache.cpp ui/views/record_cache.h
   ui/views/record_detail.cpp ui/views/record_detail.h
+  ui/views/record_export.cpp ui/views/record_export.h
   ui/views/record_feed.cpp ui/views/record_feed.h
   ui/views/record_model.cpp ui/views/record_model.h
   ui/views/record_text.cpp ui/views/record_text.h
   ui/views/statistics_strip.cpp ui/views/statistics_strip.h
-  ui/views/table_setup.h)
+  ui/views/table_notice.cpp ui/views/table_notice.h
+  ui/views/table_setup.h
+  ui/views/volume_strip.cpp ui/views/volume_strip.h)
