@@ -2,9 +2,12 @@
 #include "app/hw/output.h"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
+
+#include "app/hw/text.h"
 
 namespace hw::app {
 
@@ -147,18 +150,67 @@ JsonObject& JsonObject::raw(std::string_view name, std::string_view json) {
   return *this;
 }
 
+std::string json_headers(const std::vector<std::pair<std::string, std::optional<Bytes>>>& headers) {
+  std::vector<std::string> elements;
+  for (const auto& [name, value] : headers) {
+    JsonObject header;
+    header.text("name", name).bytes("value", value);
+    elements.push_back(header.str());
+  }
+  return json_array(elements);
+}
+
+Progress::Progress(std::string verb, std::uint64_t total_bytes)
+    : verb_(std::move(verb)),
+      total_(total_bytes),
+      next_(std::chrono::steady_clock::now() + std::chrono::seconds(1)),
+      terminal_(isatty(STDERR_FILENO) != 0) {}
+
+void Progress::at(std::uint64_t more_bytes) {
+  done_ += more_bytes;
+  if (!terminal_) {
+    return;
+  }
+  const auto now = std::chrono::steady_clock::now();
+  if (now >= next_) {
+    next_ = now + std::chrono::milliseconds(200);
+    shown_ = true;
+    fmt::print(stderr, "\r\x1b[K{} {} of {}", verb_, size_text(static_cast<std::int64_t>(done_)),
+               size_text(static_cast<std::int64_t>(total_)));
+    std::fflush(stderr);
+  }
+}
+
+void Progress::clear() {
+  if (std::exchange(shown_, false)) {
+    fmt::print(stderr, "\r\x1b[K");
+    std::fflush(stderr);
+  }
+}
+
+namespace {
+// Code points; good enough for columns.
+std::size_t width_of(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; }));
+}
+}  // namespace
+
 void print_table(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
     for (std::size_t i = 0; i < row.size(); ++i) {
-      widths[i] = std::max(widths[i], row[i].size());
+      widths[i] = std::max(widths[i], width_of(row[i]));
     }
   }
   for (const auto& row : rows) {
     std::string line;
     for (std::size_t i = 0; i < row.size(); ++i) {
-      line += i + 1 < row.size() ? fmt::format("{:<{}}", row[i], widths[i] + 2) : row[i];
+      line += row[i];
+      if (i + 1 < row.size()) {
+        line.append(widths[i] + 2 - width_of(row[i]), ' ');
+      }
     }
     fmt::print("{}\n", line);
   }
@@ -199,10 +251,13 @@ int report(const Error& error, const Common& common) {
   if (exit == Exit::unreachable) {
     fmt::print(stderr, "hw: is a broker running at {}? Start one with `highwaterd`, or name another with --bootstrap HOST:PORT\n",
                common.bootstrap);
-  } else if (exit == Exit::not_found) {
-    fmt::print(stderr, "hw: `hw topics list` shows the topics there are\n");
   }
   return static_cast<int>(exit);
+}
+
+int wrong(const std::string& what) {
+  fmt::print(stderr, "hw: {}\n", what);
+  return static_cast<int>(Exit::usage);
 }
 
 std::optional<std::pair<std::string, std::string>> split_pair(const std::string& text) {

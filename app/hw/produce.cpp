@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,8 +11,11 @@
 #include <cstring>
 #include <map>
 
+#include "app/hw/json_read.h"
 #include "app/hw/output.h"
-#include "app/hw/wait.h"
+#include "app/hw/partitioners.h"
+#include "app/hw/session.h"
+#include "app/hw/text.h"
 #include "engine/node/client_runner.h"
 
 namespace hw::app {
@@ -24,6 +28,10 @@ struct Arguments {
   std::string value;
   std::string key;
   std::string separator;
+  std::string null_marker;
+  std::string input = "lines";
+  std::string partitioner = "murmur2";
+  std::string timestamp;
   std::string file;
   std::vector<std::string> headers;
   std::int32_t partition = -1;
@@ -34,7 +42,7 @@ struct Arguments {
   std::string compression = "none";
   std::string acks = "all";
   std::int64_t linger_ms = 0;
-  std::int64_t timeout_ms = 30'000;
+  bool no_create = false;
   const CLI::Option* key_option = nullptr;
   const CLI::Option* value_option = nullptr;
   const CLI::Option* partition_option = nullptr;
@@ -61,13 +69,11 @@ class Sender {
          node::ClientHandle producer)
       : arguments_(arguments), common_(common), waiter_(waiter), runner_(runner), producer_(producer), start_(Clock::now()) {}
 
-  // False after Ctrl-C.
-  bool send(std::optional<Bytes> key, std::optional<Bytes> value) {
-    if (!pace() || !make_room()) {
-      return false;
-    }
+  // What every record begins with: topic, and what the arguments say of partition, timestamp and headers.
+  [[nodiscard]] node::OutgoingRecord blank() const {
     node::OutgoingRecord record;
     record.topic = arguments_.topic;
+    record.timestamp_ms = timestamp_ms_;
     if (arguments_.partition_option->count() > 0) {
       record.partition = arguments_.partition;
     }
@@ -78,9 +84,23 @@ class Sender {
         record.headers.emplace_back(header, std::nullopt);
       }
     }
-    const std::size_t size = (key ? key->size() : 0) + (value ? value->size() : 0);
+    return record;
+  }
+  bool send(std::optional<Bytes> key, std::optional<Bytes> value) {
+    node::OutgoingRecord record = blank();
     record.key = std::move(key);
     record.value = std::move(value);
+    return send(std::move(record));
+  }
+  // False after Ctrl-C.
+  bool send(node::OutgoingRecord record) {
+    if (!pace() || !make_room()) {
+      return false;
+    }
+    if (!record.partition && partitioner_) {
+      record.partition = partitioner_->choose(record.key);
+    }
+    const std::size_t size = (record.key ? record.key->size() : 0) + (record.value ? record.value->size() : 0);
     {
       const std::lock_guard lock(tally_->mutex);
       ++tally_->waiting;
@@ -124,10 +144,8 @@ class Sender {
     }
     return interrupted ? static_cast<int>(Exit::interrupted) : 0;
   }
-  [[nodiscard]] bool any_failed() const {
-    const std::lock_guard lock(tally_->mutex);
-    return tally_->failed > 0;
-  }
+  void use(Partitioner partitioner) { partitioner_.emplace(std::move(partitioner)); }
+  void stamp(std::int64_t timestamp_ms) { timestamp_ms_ = timestamp_ms; }
 
  private:
   void delivered(Tally& tally, std::size_t size, const Result<node::Delivery>& delivery) {
@@ -199,6 +217,84 @@ class Sender {
   std::shared_ptr<Tally> tally_ = std::make_shared<Tally>();
   Clock::time_point start_;
   std::int64_t sent_ = 0;
+  std::int64_t timestamp_ms_ = -1;
+  std::optional<Partitioner> partitioner_;
+};
+
+// One record of a JSON line, as `hw --json consume` prints them: key and value are strings, null, base64 under key_base64 and
+// value_base64, or any other JSON, which is sent as it stands. Headers are an object, or an array of {"name":…,"value":…}.
+class JsonRecord {
+ public:
+  static Result<void> into(std::string_view line, node::OutgoingRecord& record) {
+    HW_TRY(const JsonValue value, parse_json(line));
+    if (value.kind != JsonValue::Kind::object) {
+      return fail(Errc::invalid, "not an object; write {\"key\":…,\"value\":…}");
+    }
+    for (const auto& [name, member] : value.members) {
+      static constexpr std::string_view kKnown[] = {"key",   "key_base64", "value",          "value_base64", "headers", "partition",
+                                                    "topic", "timestamp",  "timestamp_type", "offset"};
+      if (std::find(std::begin(kKnown), std::end(kKnown), name) == std::end(kKnown)) {
+        return fail(Errc::invalid, fmt::format("unknown member '{}'; known are key, value, headers, partition, timestamp, and key_base64, "
+                                               "value_base64 for bytes that are no text",
+                                               name));
+      }
+    }
+    HW_TRY(record.key, bytes(value, "key"));
+    HW_TRY(record.value, bytes(value, "value"));
+    if (const JsonValue* partition = value.find("partition"); partition != nullptr && partition->kind != JsonValue::Kind::null) {
+      const auto number = parse_number(partition->text);
+      if (!number || *number < 0 || *number > INT32_MAX) {
+        return fail(Errc::invalid, fmt::format("partition {} is no partition", partition->text));
+      }
+      record.partition = static_cast<std::int32_t>(*number);
+    }
+    if (const JsonValue* timestamp = value.find("timestamp"); timestamp != nullptr && timestamp->kind != JsonValue::Kind::null) {
+      if (timestamp->kind == JsonValue::Kind::string) {
+        HW_TRY(record.timestamp_ms, parse_time_ms(timestamp->text, wall_now_ms()));
+      } else if (const auto number = parse_number(timestamp->text)) {
+        record.timestamp_ms = *number;
+      } else {
+        return fail(Errc::invalid, fmt::format("timestamp {}: write milliseconds, or a time such as \"2026-11-29T10:00:00Z\"", timestamp->text));
+      }
+    }
+    return headers(value.find("headers"), record);
+  }
+
+ private:
+  static Result<std::optional<Bytes>> bytes(const JsonValue& object, const std::string& name) {
+    if (const JsonValue* encoded = object.find(name + "_base64")) {
+      const auto decoded = decode_base64(encoded->text);
+      if (!decoded || encoded->kind != JsonValue::Kind::string) {
+        return fail(Errc::invalid, fmt::format("{}_base64 is not base64", name));
+      }
+      return std::optional(Bytes::copy_of(*decoded));
+    }
+    const JsonValue* value = object.find(name);
+    if (value == nullptr || value->kind == JsonValue::Kind::null) {
+      return std::optional<Bytes>();
+    }
+    return std::optional(Bytes::copy_of(value->text));
+  }
+  static Result<void> headers(const JsonValue* value, node::OutgoingRecord& record) {
+    if (value == nullptr || value->kind == JsonValue::Kind::null) {
+      return {};
+    }
+    for (const auto& [name, member] : value->members) {
+      record.headers.emplace_back(name, member.kind == JsonValue::Kind::null ? std::nullopt : std::optional(Bytes::copy_of(member.text)));
+    }
+    for (const JsonValue& element : value->elements) {
+      const JsonValue* name = element.find("name");
+      if (name == nullptr) {
+        return fail(Errc::invalid, "a header without a name");
+      }
+      HW_TRY(std::optional<Bytes> content, bytes(element, "value"));
+      record.headers.emplace_back(name->text, std::move(content));
+    }
+    if (value->kind != JsonValue::Kind::object && value->kind != JsonValue::Kind::array) {
+      return fail(Errc::invalid, "headers are an object, or an array of {\"name\":…,\"value\":…}");
+    }
+    return {};
+  }
 };
 
 // Lines of a descriptor; a last line without an end counts.
@@ -247,53 +343,16 @@ class Lines {
   bool ended_ = false;
 };
 
-int produce(const Arguments& arguments, const Common& common) {
-  const bool given = arguments.value_option->count() > 0 || arguments.null_value;
-  if (arguments.value_option->count() > 0 && arguments.null_value) {
-    fmt::print(stderr, "hw: give a value or --null, not both\n");
-    return static_cast<int>(Exit::usage);
+// A part of a line: the null marker is null, everything else itself, also when it is empty.
+std::optional<Bytes> part(const Arguments& arguments, std::string_view text) {
+  if (!arguments.null_marker.empty() && text == arguments.null_marker) {
+    return std::nullopt;
   }
-  if (given && !arguments.file.empty()) {
-    fmt::print(stderr, "hw: give a value or --file, not both\n");
-    return static_cast<int>(Exit::usage);
-  }
-  int descriptor = STDIN_FILENO;
-  if (!given && !arguments.file.empty() && arguments.file != "-") {
-    descriptor = open(arguments.file.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) {
-      fmt::print(stderr, "hw: {}: {}\n", arguments.file, std::strerror(errno));
-      return static_cast<int>(Exit::usage);
-    }
-  }
-  Waiter waiter;
-  node::ClientRunner runner;
-  node::ProducerOptions options;
-  options.bootstrap = common.bootstrap;
-  options.client_id = "hw";
-  options.acks = static_cast<std::int16_t>(arguments.acks == "all" ? -1 : std::stoi(arguments.acks));
-  options.compression = arguments.compression;
-  options.linger_ms = arguments.linger_ms;
-  options.delivery_timeout_ms = arguments.timeout_ms;
-  const node::ClientHandle producer = runner.add_producer(options);
-  Sender sender(arguments, common, waiter, runner, producer);
+  return Bytes::copy_of(text);
+}
 
-  const auto key = [&]() -> std::optional<Bytes> {
-    return arguments.key_option->count() > 0 ? std::optional(Bytes::copy_of(arguments.key)) : std::nullopt;
-  };
-  bool going = true;
-  int exit = 0;
-  if (given) {
-    for (std::int64_t i = 0; going && i < arguments.count; ++i) {
-      going = sender.send(key(), arguments.null_value ? std::nullopt : std::optional(Bytes::copy_of(arguments.value)));
-    }
-    const int finished = sender.finish(!going);
-    return finished;
-  }
-  if (descriptor == STDIN_FILENO && isatty(STDIN_FILENO) != 0) {
-    fmt::print(stderr, "one record a line{}; Ctrl-D ends\n",
-               arguments.separator.empty() ? "" : fmt::format(", key{}value", arguments.separator));
-  }
-  Lines lines(descriptor, waiter);
+// Sends what the lines say. The exit code of reading; `going` is false after Ctrl-C.
+int send_lines(const Arguments& arguments, const std::string& separator, Sender& sender, Lines& lines, Progress& progress, bool& going) {
   std::string line;
   for (std::int64_t number = 1; going; ++number) {
     const Lines::Got got = lines.next(line);
@@ -301,24 +360,115 @@ int produce(const Arguments& arguments, const Common& common) {
       going = got != Lines::Got::interrupted;
       if (got == Lines::Got::failed) {
         fmt::print(stderr, "hw: reading failed: {}\n", std::strerror(errno));
-        exit = static_cast<int>(Exit::failed);
+        return static_cast<int>(Exit::failed);
       }
-      break;
+      return 0;
     }
-    if (arguments.separator.empty()) {
-      going = sender.send(key(), Bytes::copy_of(line));
+    progress.at(line.size() + 1);
+    if (arguments.input == "json") {
+      if (line.find_first_not_of(" \t\r") == std::string::npos) {
+        continue;
+      }
+      node::OutgoingRecord record = sender.blank();
+      if (const Result<void> parsed = JsonRecord::into(line, record); !parsed) {
+        progress.clear();
+        fmt::print(stderr, "hw: line {}: {}; it and what follows is not sent\n", number, parsed.error().detail);
+        return static_cast<int>(Exit::failed);
+      }
+      going = sender.send(std::move(record));
       continue;
     }
-    const std::size_t at = line.find(arguments.separator);
-    if (at == std::string::npos) {
-      fmt::print(stderr, "hw: line {} has no '{}' between key and value; it and what follows is not sent\n", number,
-                 arguments.separator);
-      exit = static_cast<int>(Exit::failed);
-      break;
+    if (separator.empty()) {
+      going = sender.send(arguments.key_option->count() > 0 ? part(arguments, arguments.key) : std::nullopt, part(arguments, line));
+      continue;
     }
-    going = sender.send(Bytes::copy_of(std::string_view(line).substr(0, at)),
-                        Bytes::copy_of(std::string_view(line).substr(at + arguments.separator.size())));
+    const std::size_t at = line.find(separator);
+    if (at == std::string::npos) {
+      progress.clear();
+      fmt::print(stderr, "hw: line {} has no '{}' between key and value; it and what follows is not sent\n", number, arguments.separator);
+      return static_cast<int>(Exit::failed);
+    }
+    going = sender.send(part(arguments, std::string_view(line).substr(0, at)),
+                        part(arguments, std::string_view(line).substr(at + separator.size())));
   }
+  return 0;
+}
+
+int produce(const Arguments& arguments, const Common& common) {
+  const bool given = arguments.value_option->count() > 0 || arguments.null_value;
+  if (arguments.value_option->count() > 0 && arguments.null_value) {
+    return wrong("give a value or --null, not both");
+  }
+  if (given && !arguments.file.empty()) {
+    return wrong("give a value or --file, not both");
+  }
+  const Result<std::string> separator = unescape(arguments.separator);
+  if (!separator) {
+    return wrong("--key-separator " + separator.error().detail);
+  }
+  std::int64_t timestamp_ms = -1;
+  if (!arguments.timestamp.empty()) {
+    const Result<std::int64_t> time = parse_time_ms(arguments.timestamp, wall_now_ms());
+    if (!time) {
+      return wrong("--timestamp: " + time.error().detail);
+    }
+    timestamp_ms = *time;
+  }
+  int descriptor = STDIN_FILENO;
+  std::uint64_t file_size = 0;
+  if (!given && !arguments.file.empty() && arguments.file != "-") {
+    descriptor = open(arguments.file.c_str(), O_RDONLY | O_CLOEXEC);
+    struct stat about {};
+    if (descriptor < 0 || fstat(descriptor, &about) != 0) {
+      fmt::print(stderr, "hw: {}: {}\n", arguments.file, std::strerror(errno));
+      return static_cast<int>(Exit::not_found);
+    }
+    file_size = static_cast<std::uint64_t>(about.st_size);
+  }
+  Session session(common);
+  std::optional<Partitioner> partitioner;
+  if (arguments.partitioner != "murmur2" || arguments.no_create) {
+    const auto topic = session.topic(arguments.topic);
+    if (!topic) {
+      return report(topic.error(), common);
+    }
+    partitioner = Partitioner::make(arguments.partitioner, static_cast<std::int32_t>(topic->partitions.size()));
+  }
+  node::ProducerOptions options;
+  options.bootstrap = common.bootstrap;
+  options.client_id = "hw";
+  options.acks = static_cast<std::int16_t>(arguments.acks == "all" ? -1 : std::stoi(arguments.acks));
+  options.compression = arguments.compression;
+  options.linger_ms = arguments.linger_ms;
+  options.auto_create = !arguments.no_create;
+  if (common.timeout_ms > 0) {
+    options.delivery_timeout_ms = common.timeout_ms;
+  }
+  const node::ClientHandle producer = session.runner().add_producer(options);
+  Sender sender(arguments, common, session.waiter(), session.runner(), producer);
+  sender.stamp(timestamp_ms);
+  if (partitioner) {
+    sender.use(std::move(*partitioner));
+  }
+  bool going = true;
+  if (given) {
+    const std::optional<Bytes> key = arguments.key_option->count() > 0 ? part(arguments, arguments.key) : std::nullopt;
+    const std::optional<Bytes> value = arguments.null_value ? std::nullopt : part(arguments, arguments.value);
+    for (std::int64_t i = 0; going && i < arguments.count; ++i) {
+      going = sender.send(key, value);
+    }
+    return sender.finish(!going);
+  }
+  if (descriptor == STDIN_FILENO && isatty(STDIN_FILENO) != 0) {
+    fmt::print(stderr, "one record a line{}; Ctrl-D ends\n",
+               arguments.input == "json"       ? ", as JSON"
+               : arguments.separator.empty() ? ""
+                                             : fmt::format(", key{}value", arguments.separator));
+  }
+  Lines lines(descriptor, session.waiter());
+  Progress progress("sent", file_size);
+  const int exit = send_lines(arguments, *separator, sender, lines, progress, going);
+  progress.clear();
   const int finished = sender.finish(!going);
   if (descriptor != STDIN_FILENO) {
     close(descriptor);
@@ -329,7 +479,10 @@ int produce(const Arguments& arguments, const Common& common) {
 }  // namespace
 
 void add_produce(CLI::App& cli, Common& common) {
-  CLI::App* command = cli.add_subcommand("produce", "Send records: one value, or the lines of a file or of stdin");
+  CLI::App* command = add_command(cli, "produce", "Send records: one value, or the lines of a file or of stdin. Ends when all are answered",
+                                  {"hw produce orders hello --key customer-7", "seq 1000 | hw produce orders --rate 100",
+                                   "hw produce orders --file orders.csv --key-separator ';' --null-marker NULL",
+                                   "hw --json consume orders --exit-at-end | hw produce copy --input json"});
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("topic", arguments->topic, "where to")->required();
   arguments->value_option = command->add_option("value", arguments->value, "the value; without it lines are read");
@@ -339,15 +492,22 @@ void add_produce(CLI::App& cli, Common& common) {
   command->add_option("--header,-H", arguments->headers, "name=value; a name alone has a null value; may be repeated")->take_all();
   command->add_flag("--null", arguments->null_value, "a null value (a tombstone on compacted topics)");
   command->add_option("--file,-f", arguments->file, "read lines from this file ('-': stdin)");
-  command->add_option("--key-separator,-s", arguments->separator, "lines are key, separator, value");
+  command->add_option("--key-separator,-s", arguments->separator, "lines are key, separator, value; \\t is a tab");
+  command->add_option("--null-marker", arguments->null_marker, "a key or value that is this text is null (an empty one is empty)");
+  command->add_option("--input,-i", arguments->input,
+                      "lines, or json: {\"key\":…,\"value\":…,\"headers\":{…},\"partition\":…,\"timestamp\":…} a line")
+      ->check(CLI::IsMember({"lines", "json"}));
+  command->add_option("--partitioner", arguments->partitioner,
+                      "murmur2 (as Java clients), crc32 (as librdkafka's default), fnv1a (as Sarama's), round-robin or random")
+      ->check(CLI::IsMember({"murmur2", "crc32", "fnv1a", "round-robin", "random"}));
+  command->add_option("--timestamp", arguments->timestamp, "of every record: 2026-11-29T10:00:00Z, @1764410400000, 2h (so long ago)");
+  command->add_flag("--no-create", arguments->no_create, "fail where the topic does not exist, also if the broker would make it");
   command->add_option("--rate", arguments->rate, "records per second")->check(CLI::PositiveNumber);
   command->add_option("--count,-n", arguments->count, "send the value so many times")->check(CLI::PositiveNumber);
   command->add_option("--compression,-z", arguments->compression, "none, gzip, snappy, lz4 or zstd")
       ->check(CLI::IsMember({"none", "gzip", "snappy", "lz4", "zstd"}));
   command->add_option("--acks", arguments->acks, "all, 1 or 0")->check(CLI::IsMember({"all", "-1", "1", "0"}));
   command->add_option("--linger", arguments->linger_ms, "milliseconds to wait for a fuller batch")->check(CLI::NonNegativeNumber);
-  command->add_option("--timeout", arguments->timeout_ms, "milliseconds until an unanswered record counts as failed")
-      ->check(CLI::PositiveNumber);
   command->add_flag("--quiet,-q", arguments->quiet, "print errors only");
   command->callback([&common, arguments] { common.run = [&common, arguments] { return produce(*arguments, common); }; });
 }

@@ -31,6 +31,8 @@ Waiter::Waiter() : event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
 
 Waiter::~Waiter() { close(event_); }
 
+void Waiter::forget_interrupt() noexcept { interrupted = 0; }
+
 void Waiter::wake() noexcept {
   const std::uint64_t one = 1;
   const ssize_t written = write(event_, &one, sizeof one);

@@ -23,6 +23,8 @@ class Waiter {
   enum class Why { woken, readable, interrupted, timed_out };
   // `descriptor`: also returns when this can be read (-1: none). `timeout_ms`: -1 for ever.
   Why wait(int descriptor = -1, int timeout_ms = -1);
+  // Ctrl-C was heard and is being followed; the next one counts anew.
+  void forget_interrupt() noexcept;
 
  private:
   int event_ = -1;
