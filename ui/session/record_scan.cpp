@@ -7,6 +7,7 @@
 #include <QPointer>
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <mutex>
 #include <string>
 #include <unordered_map>
@@ -23,10 +24,29 @@ constexpr std::int64_t kLargestWindow = 1 << 16;
 constexpr std::int64_t kTellEveryMs = 100;
 constexpr std::size_t kSinkRows = 2'000;
 
-void by_time(std::vector<RecordRow>& rows) {
-  std::stable_sort(rows.begin(), rows.end(), [](const RecordRow& a, const RecordRow& b) {
-    return a.partition == b.partition ? a.offset < b.offset : a.timestamp_ms < b.timestamp_ms;
+void by_place(std::vector<RecordRow>& rows) {
+  std::sort(rows.begin(), rows.end(), [](const RecordRow& a, const RecordRow& b) {
+    return a.partition == b.partition ? a.offset < b.offset : a.partition < b.partition;
   });
+}
+
+// Across partitions by time; within one the log's order stands, whatever its timestamps say.
+std::vector<RecordRow> by_time(std::vector<RecordRow> rows) {
+  by_place(rows);
+  std::vector<std::pair<std::int64_t, std::size_t>> order;
+  order.reserve(rows.size());
+  std::int64_t latest = INT64_MIN;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    latest = i > 0 && rows[i].partition == rows[i - 1].partition ? std::max(latest, rows[i].timestamp_ms) : rows[i].timestamp_ms;
+    order.emplace_back(latest, i);
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<RecordRow> out;
+  out.reserve(rows.size());
+  for (const auto& [time, index] : order) {
+    out.push_back(std::move(rows[index]));
+  }
+  return out;
 }
 
 }  // namespace
@@ -179,10 +199,8 @@ class RecordScan::Job : public std::enable_shared_from_this<RecordScan::Job> {
           return;
         }
       }
-    } else if (!request_.latest_per_key && (window_done || !request_.newest_first) && !block_.empty()) {
-      by_time(block_);
-      blocks_.push_back(std::move(block_));
-      block_.clear();
+    } else if (!request_.latest_per_key && (window_done || !request_.newest_first)) {
+      settle(false);
     }
     if (last) {
       finish();
@@ -226,6 +244,51 @@ class RecordScan::Job : public std::enable_shared_from_this<RecordScan::Job> {
     }
   }
 
+  // Hands on what no partition can still add to in time; the rest waits for the partitions that are behind.
+  void settle(bool all) {
+    std::move(block_.begin(), block_.end(), std::back_inserter(pending_));
+    block_.clear();
+    if (pending_.empty()) {
+      return;
+    }
+    const bool newest = request_.newest_first;
+    std::int64_t bound = newest ? INT64_MIN : INT64_MAX;
+    for (const State& s : states_) {
+      if (s.low < s.high) {
+        bound = newest ? std::max(bound, s.time_ms < 0 ? INT64_MAX : s.time_ms) : std::min(bound, s.time_ms < 0 ? INT64_MIN : s.time_ms);
+      }
+    }
+    constexpr std::size_t kMerged = 64;  // of very many partitions each would wait for all
+    if (all || states_.size() > kMerged) {
+      blocks_.push_back(by_time(std::move(pending_)));
+      pending_.clear();
+      return;
+    }
+    by_place(pending_);
+    std::vector<RecordRow> out;
+    std::vector<RecordRow> kept;
+    for (auto begin = pending_.begin(); begin != pending_.end();) {
+      const auto end = std::find_if(begin, pending_.end(), [&](const RecordRow& row) { return row.partition != begin->partition; });
+      // The cut is a place in the log, so that its order stands.
+      auto cut = begin;
+      if (newest) {
+        cut = std::find_if(std::make_reverse_iterator(end), std::make_reverse_iterator(begin),
+                           [bound](const RecordRow& row) { return row.timestamp_ms < bound; }).base();
+      } else {
+        cut = std::find_if(begin, end, [bound](const RecordRow& row) { return row.timestamp_ms > bound; });
+      }
+      auto& before = newest ? kept : out;
+      auto& behind = newest ? out : kept;
+      std::move(begin, cut, std::back_inserter(before));
+      std::move(cut, end, std::back_inserter(behind));
+      begin = end;
+    }
+    pending_ = std::move(kept);
+    if (!out.empty()) {
+      blocks_.push_back(by_time(std::move(out)));
+    }
+  }
+
   void keep(const Match& match) {
     const std::optional<std::string_view> key = match.key();
     if (!key) {
@@ -252,6 +315,9 @@ class RecordScan::Job : public std::enable_shared_from_this<RecordScan::Job> {
 
   void finish() {
     cancelled_ = true;  // a piece that is still on its way is not judged
+    if (request_.sink == nullptr && !request_.latest_per_key) {
+      settle(true);
+    }
     progress_.done = true;
     if (request_.latest_per_key) {
       std::vector<RecordRow> rows;
@@ -259,9 +325,7 @@ class RecordScan::Job : public std::enable_shared_from_this<RecordScan::Job> {
       for (auto& [key, row] : latest_) {
         rows.push_back(std::move(row));
       }
-      std::sort(rows.begin(), rows.end(), [](const RecordRow& a, const RecordRow& b) {
-        return a.partition == b.partition ? a.offset < b.offset : a.partition < b.partition;
-      });
+      by_place(rows);
       progress_.kept = static_cast<std::int64_t>(rows.size());
       latest_.clear();
       if (request_.sink == nullptr) {
@@ -294,6 +358,7 @@ class RecordScan::Job : public std::enable_shared_from_this<RecordScan::Job> {
   State* current_ = nullptr;
   ScanProgress progress_;
   std::vector<RecordRow> block_;               // of the window under way
+  std::vector<RecordRow> pending_;             // found, and their turn has not come
   std::vector<std::vector<RecordRow>> blocks_; // finished, not yet handed over
   std::unordered_map<std::string, RecordRow> latest_;
   QElapsedTimer clock_;

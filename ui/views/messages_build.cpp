@@ -32,14 +32,16 @@ void MessagesPage::buildHeader() {
   topics_ = new QComboBox(this);
   topics_->setAccessibleName(tr("Topic"));
   topics_->setFont(theme.font(FontRole::data));
-  topics_->setMinimumContentsLength(12);
+  topics_->setMinimumContentsLength(8);
   topics_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  topics_->setFixedWidth(theme.px(132));
   topics_->setMaxVisibleItems(24);
   header()->addLeft(topics_);
   partitions_ = new QComboBox(this);
   partitions_->setAccessibleName(tr("Partition"));
-  partitions_->setMinimumContentsLength(9);
+  partitions_->setMinimumContentsLength(6);
   partitions_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+  partitions_->setFixedWidth(theme.px(118));
   partitions_->setMaxVisibleItems(24);
   header()->addLeft(partitions_);
   from_label_ = new TextLabel(tr("from"), FontRole::control, TextLabel::Tone::text2, this);

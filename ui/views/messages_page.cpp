@@ -7,7 +7,6 @@
 #include <QHeaderView>
 #include <QKeyEvent>
 #include <QLineEdit>
-#include <QLocale>
 #include <QPainter>
 #include <QScrollBar>
 #include <QSplitter>
@@ -81,7 +80,7 @@ std::int32_t MessagesPage::partition() const {
 }
 
 std::int32_t MessagesPage::partitionsOfTopic() const {
-  const observe::ViewPtr now = view() ? view() : (session() != nullptr ? session()->view() : nullptr);
+  const observe::ViewPtr now = session() != nullptr ? session()->view() : nullptr;
   const observe::TopicView* t = now ? now->find_topic(topic().toStdString()) : nullptr;
   return t == nullptr ? 0 : static_cast<std::int32_t>(t->partitions.size());
 }
@@ -96,6 +95,7 @@ void MessagesPage::attach(Session* session) {
 
 void MessagesPage::setWidthClass(int width_class) {
   width_class_ = width_class;
+  topics_->setFixedWidth(Theme::current().px(width_class > 0 ? 240 : 132));
   table_->setColumnWidth(RecordModel::kHeaders, Theme::current().px(width_class > 0 ? 260 : 104));
   table_->setColumnWidth(RecordModel::kKey, Theme::current().px(width_class > 0 ? 180 : 116));
 }
@@ -118,7 +118,7 @@ void MessagesPage::setTail(bool on) {
 }
 
 void MessagesPage::refreshTopics() {
-  const observe::ViewPtr now = view() ? view() : session()->view();
+  const observe::ViewPtr now = session()->view();
   if (topics_seen_ == now->topics) {
     return;
   }
@@ -197,7 +197,7 @@ void MessagesPage::showEmpty() {
 }
 
 void MessagesPage::refreshGroups() {
-  const observe::ViewPtr now = view() ? view() : session()->view();
+  const observe::ViewPtr now = session()->view();
   QStringList names;
   for (const auto& [id, group] : *now->groups) {
     const bool reads = std::any_of(group->committed.begin(), group->committed.end(),
@@ -334,6 +334,7 @@ void MessagesPage::setSelection(const Selection& selection) {
 }
 
 void MessagesPage::jumpTo(const Selection& wanted) {
+  refreshTopics();  // it may be younger than the last frame
   const int at = topics_->findText(wanted.topic);
   if (at < 0) {
     pending_.reset();
@@ -451,7 +452,7 @@ void MessagesPage::refreshState() {
     if (latest_per_key_) {
       parts << tr("%1 keys").arg(format_count(p.keys)) + (p.keys_cut ? tr(", not all") : QString());
     }
-    parts << tr("scanned %1 % in %2 s").arg(p.percent()).arg(QLocale().toString(static_cast<double>(p.elapsed_ms) / 1'000.0, 'f', 1));
+    parts << tr("scanned %1 % in %2").arg(p.percent()).arg(format_duration(p.elapsed_ms));
   } else if (!scanning()) {
     parts << (model_->rowCount() == 1 ? tr("1 record") : tr("%1 records").arg(format_count(model_->rowCount())));
     if (feed_->skipped() > 0) {

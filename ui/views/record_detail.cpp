@@ -145,6 +145,16 @@ RecordDetail::RecordDetail(QWidget* parent) : QWidget(parent) {
   connect(form_control_, &SegmentedControl::activated, this, [this](int index) { setForm(static_cast<Form>(index)); });
   connect(form_control_plain_, &SegmentedControl::activated, this, [this](int index) { setForm(index == 0 ? Form::stored : Form::value); });
   connect(tree_, &QTreeWidget::currentItemChanged, this, [this](QTreeWidgetItem* now) { onItem(now); });
+  connect(tree_, &QTreeWidget::itemExpanded, this, [this](QTreeWidgetItem* item) {
+    if (item == tree_->topLevelItem(0)) {
+      batch_open_ = true;
+    }
+  });
+  connect(tree_, &QTreeWidget::itemCollapsed, this, [this](QTreeWidgetItem* item) {
+    if (item == tree_->topLevelItem(0)) {
+      batch_open_ = false;
+    }
+  });
   connect(hex_, &HexView::byteClicked, this, &RecordDetail::onByte);
   connect(open_, &QAbstractButton::clicked, this, &RecordDetail::openValue);
   connect(copy, &QAbstractButton::clicked, this, [this, copy] {
@@ -310,6 +320,9 @@ void RecordDetail::build() {
       break;
     }
   }
+  // Where there is little room the batch is one line, so that the record is seen whole.
+  constexpr int kRoomy = 330;
+  tree_->topLevelItem(0)->setExpanded(batch_open_.value_or(tree_->viewport()->height() >= Theme::current().px(kRoomy)));
   tree_->setCurrentItem(wanted != nullptr ? wanted : tree_->topLevelItem(0));
   tree_->scrollToTop();
   if (wanted != nullptr) {
@@ -329,15 +342,18 @@ void RecordDetail::buildBatch() {
   BytesField whole;
   whole.kind = Kind::records;
   whole.end = anatomy_ == nullptr ? 0 : static_cast<std::int64_t>(anatomy_->stored.size());
-  QTreeWidgetItem* batch = add(nullptr, tr("Batch"), tr("base %1, %n record(s)", nullptr, static_cast<int>(count)).arg(row.batch_base_offset),
+  BytesField head;  // what the fields of the header stand in
+  head.end = whole.end > 0 && !anatomy_->header.empty() ? anatomy_->header.back().end : 0;
+  QTreeWidgetItem* batch = add(nullptr, tr("Batch"), (count == 1 ? tr("base %1, 1 record") : tr("base %1, %2 records").replace(QStringLiteral("%2"), format_count(count)))
+                                                       .arg(row.batch_base_offset),
                                anatomy_ == nullptr ? nullptr : &whole);
-  add(batch, tr("leader epoch"), QString::number(number(Kind::leader_epoch, row.leader_epoch)), headerField(Kind::leader_epoch), &whole);
+  add(batch, tr("leader epoch"), QString::number(number(Kind::leader_epoch, row.leader_epoch)), headerField(Kind::leader_epoch), &head);
   QString crc = QStringLiteral("0x%1").arg(row.crc, 8, 16, QLatin1Char('0'));
   if (const BytesField* f = headerField(Kind::crc); f != nullptr) {
     crc = QStringLiteral("0x%1").arg(static_cast<quint32>(f->number), 8, 16, QLatin1Char('0'));
     crc += anatomy_->crc_ok ? tr(" valid") : tr(" wrong: the bytes give 0x%1").arg(anatomy_->computed_crc, 8, 16, QLatin1Char('0'));
   }
-  QTreeWidgetItem* crc_item = add(batch, tr("CRC"), crc, headerField(Kind::crc), &whole);
+  QTreeWidgetItem* crc_item = add(batch, tr("CRC"), crc, headerField(Kind::crc), &head);
   if (anatomy_ != nullptr && !anatomy_->stored.empty()) {
     crc_item->setForeground(1, anatomy_->crc_ok ? theme.colors().ok_t : theme.colors().err_t);
   }
@@ -349,10 +365,10 @@ void RecordDetail::buildBatch() {
   if (row.control) {
     attributes << tr("control");
   }
-  QTreeWidgetItem* bits = add(batch, tr("attributes"), attributes.join(QStringLiteral(", ")), headerField(Kind::attributes), &whole);
+  QTreeWidgetItem* bits = add(batch, tr("attributes"), attributes.join(QStringLiteral(", ")), headerField(Kind::attributes), &head);
   const std::int64_t raw = number(Kind::attributes, -1);
   if (raw >= 0) {
-    const auto bit = [&](const QString& name, const QString& words) { add(bits, name, words, headerField(Kind::attributes), &whole); };
+    const auto bit = [&](const QString& name, const QString& words) { add(bits, name, words, headerField(Kind::attributes), &head); };
     bit(tr("bits 0 to 2"), tr("%1: compression %2").arg(raw & 7).arg(QString::fromStdString(row.compression)));
     bit(tr("bit 3"), (raw & 8) != 0 ? tr("1: the broker set the time when it appended") : tr("0: the producer set the time"));
     bit(tr("bit 4"), (raw & 16) != 0 ? tr("1: part of a transaction") : tr("0: in no transaction"));
@@ -363,26 +379,25 @@ void RecordDetail::buildBatch() {
   QTreeWidgetItem* who = add(batch, tr("producer"),
                              producer ? tr("%1 epoch %2, sequence %3").arg(row.producer_id).arg(row.producer_epoch).arg(row.base_sequence)
                                       : tr("none: not idempotent"),
-                             headerField(Kind::producer_id), &whole);
-  add(who, tr("id"), QString::number(row.producer_id), headerField(Kind::producer_id), &whole);
-  add(who, tr("epoch"), QString::number(row.producer_epoch), headerField(Kind::producer_epoch), &whole);
-  add(who, tr("base sequence"), QString::number(row.base_sequence), headerField(Kind::base_sequence), &whole);
+                             headerField(Kind::producer_id), &head);
+  add(who, tr("id"), QString::number(row.producer_id), headerField(Kind::producer_id), &head);
+  add(who, tr("epoch"), QString::number(row.producer_epoch), headerField(Kind::producer_epoch), &head);
+  add(who, tr("base sequence"), QString::number(row.base_sequence), headerField(Kind::base_sequence), &head);
   if (anatomy_ == nullptr || anatomy_->stored.empty()) {
     add(batch, tr("size"), format_bytes(row.batch_size_bytes));
-    batch->setExpanded(true);
     return;
   }
   QTreeWidgetItem* times = add(batch, tr("timestamps"),
                                tr("%1 to %2").arg(time_text(number(Kind::base_timestamp, -1), utc_), time_text(number(Kind::max_timestamp, -1), utc_)),
-                               headerField(Kind::base_timestamp), &whole);
-  add(times, tr("base"), date_time_text(number(Kind::base_timestamp, -1), utc_), headerField(Kind::base_timestamp), &whole);
-  add(times, tr("largest"), date_time_text(number(Kind::max_timestamp, -1), utc_), headerField(Kind::max_timestamp), &whole);
-  QTreeWidgetItem* frame = add(batch, tr("frame"), format_bytes(static_cast<std::int64_t>(anatomy_->stored.size())), headerField(Kind::length), &whole);
-  add(frame, tr("base offset"), QString::number(number(Kind::base_offset, 0)), headerField(Kind::base_offset), &whole);
-  add(frame, tr("length"), tr("%1 bytes behind this field").arg(number(Kind::length, 0)), headerField(Kind::length), &whole);
-  add(frame, tr("magic"), QString::number(number(Kind::magic, 0)), headerField(Kind::magic), &whole);
-  add(frame, tr("last offset delta"), QString::number(number(Kind::last_offset_delta, 0)), headerField(Kind::last_offset_delta), &whole);
-  add(frame, tr("record count"), QString::number(count), headerField(Kind::record_count), &whole);
+                               headerField(Kind::base_timestamp), &head);
+  add(times, tr("base"), date_time_text(number(Kind::base_timestamp, -1), utc_), headerField(Kind::base_timestamp), &head);
+  add(times, tr("largest"), date_time_text(number(Kind::max_timestamp, -1), utc_), headerField(Kind::max_timestamp), &head);
+  QTreeWidgetItem* frame = add(batch, tr("frame"), format_bytes(static_cast<std::int64_t>(anatomy_->stored.size())), headerField(Kind::length), &head);
+  add(frame, tr("base offset"), QString::number(number(Kind::base_offset, 0)), headerField(Kind::base_offset), &head);
+  add(frame, tr("length"), tr("%1 bytes behind this field").arg(number(Kind::length, 0)), headerField(Kind::length), &head);
+  add(frame, tr("magic"), QString::number(number(Kind::magic, 0)), headerField(Kind::magic), &head);
+  add(frame, tr("last offset delta"), QString::number(number(Kind::last_offset_delta, 0)), headerField(Kind::last_offset_delta), &head);
+  add(frame, tr("record count"), QString::number(count), headerField(Kind::record_count), &head);
   QString size = format_bytes(anatomy_->recordsSize());
   if (anatomy_->compressed) {
     const std::int64_t packed = anatomy_->all_records.end - anatomy_->all_records.begin;
@@ -390,8 +405,7 @@ void RecordDetail::buildBatch() {
                .arg(QString::fromStdString(row.compression), format_bytes(anatomy_->recordsSize()), format_bytes(packed))
                .arg(anatomy_->recordsSize() > 0 ? packed * 100 / anatomy_->recordsSize() : 100);
   }
-  add(batch, tr("records"), size, &anatomy_->all_records, &whole);
-  batch->setExpanded(true);
+  add(batch, tr("records"), size, &anatomy_->all_records);
 }
 
 void RecordDetail::buildRecord() {

@@ -90,6 +90,7 @@ class RecordDetail : public QWidget {
   Form form_ = Form::stored;
   bool text_made_ = false;
   bool utc_ = false;
+  std::optional<bool> batch_open_;  // what a person chose
   std::uint64_t asked_ = 0;
 };
 

@@ -164,6 +164,37 @@ class TestScan : public QObject {
       QVERIFY(!last.contains(row.partition) || last[row.partition] < row.offset);  // Kafka's order holds in each partition
       last[row.partition] = row.offset;
     }
+    // Between partitions the time decides.
+    for (std::size_t i = 1; i < found.rows.size(); ++i) {
+      QVERIFY(found.rows[i - 1].timestamp_ms <= found.rows[i].timestamp_ms);
+    }
+  }
+
+  void theLogsOrderStandsWhateverTheTimesSay() {
+    const auto reader = std::make_shared<MemoryBatches>();
+    std::uint32_t seed = 7;
+    for (int p = 0; p < 3; ++p) {
+      for (int b = 0; b < 300; ++b) {
+        wire::BatchBuilder builder;
+        for (int i = 0; i < 10; ++i) {
+          seed = seed * 1'664'525U + 1'013'904'223U;
+          builder.append("k", "v", kBegin + b * 100 + static_cast<std::int64_t>((seed >> 16) % 2'000));
+        }
+        reader->add(p, builder);
+      }
+    }
+    for (const bool newest : {false, true}) {
+      RecordScan scan;
+      Found found(scan);
+      ScanRequest request;
+      request.newest_first = newest;
+      run(scan, reader, std::move(request));
+      QCOMPARE(found.rows.size(), std::size_t{9'000});
+      std::map<int, std::int64_t> next;
+      for (const RecordRow& row : found.rows) {
+        QCOMPARE(row.offset, next[row.partition]++);
+      }
+    }
   }
 
   void partitionsAndOffsetsAreNotReadInVain() {
