@@ -93,16 +93,15 @@ void handle_offset_commit(Node& node, const RequestContext& context,
   }
   request.topics = std::move(valid);
   node.groups().commit_offsets(request, group_context(context), group_now(context.now),
-                               [&node, token = context.token, by_id,
-                                checked = std::move(checked)](wire::OffsetCommitResponse response) {
+                               [&node, token = context.token, by_id, checked = std::move(checked)](
+                                   wire::OffsetCommitResponse response) mutable {
                                  if (!by_id) {
                                    for (auto& topic : response.topics) {
                                      topic.topic_id = Uuid();
                                    }
                                  }
-                                 wire::OffsetCommitResponse answer = checked;
-                                 merge(answer, std::move(response));
-                                 node.reply(token, answer);
+                                 merge(checked, std::move(response));
+                                 node.reply(token, checked);
                                });
 }
 

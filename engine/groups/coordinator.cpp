@@ -110,7 +110,7 @@ GroupCoordinator::GroupCoordinator(Config config, Prng prng)
 GroupCoordinator::~GroupCoordinator() = default;
 
 void GroupCoordinator::set_partition_count(std::int32_t partitions) {
-  HW_ASSERT(partitions > 0, "a topic has partitions");
+  HW_ASSERT(partitions > 0 && partitions <= 1 << kAppendPartitionBits, "a topic has partitions");
   impl_->partitions = partitions;
 }
 
@@ -251,10 +251,10 @@ void GroupCoordinator::commit_offsets(const wire::OffsetCommitRequest& request,
   Shard* shard = impl_->shard_of(request.group_id,
                                  error);  // the empty group id may commit, as it always could
   if (shard == nullptr) {
-    impl_->runtime.answer(done, OffsetProtocol::commit_error(request, error));
+    impl_->runtime.answer(std::move(done), OffsetProtocol::commit_error(request, error));
     return;
   }
-  impl_->offsets.commit(*shard, request, context, now, done);
+  impl_->offsets.commit(*shard, request, context, now, std::move(done));
 }
 
 void GroupCoordinator::fetch_offsets(const wire::OffsetFetchRequest& request, const RequestContext&,
@@ -317,7 +317,7 @@ wire::DescribeGroupsResponse::DescribedGroup GroupCoordinator::Impl::describe(
     answer.error_code = error;
     return answer;
   }
-  const ClassicGroup* group = shard->find_group(id);
+  const ClassicGroup* group = shard->find_classic(id);
   if (group == nullptr) {
     answer.group_state = state_name(ClassicState::dead);
     if (version >= kDescribeNotFoundFrom) {
@@ -363,10 +363,10 @@ void GroupCoordinator::list_groups(const wire::ListGroupsRequest& request, const
                                    Now, Done<wire::ListGroupsResponse> done) {
   Impl::Turn turn(*impl_);
   const auto matches = [](const std::vector<std::string>& filter, std::string_view value) {
-    const std::string wanted = folded(value);
-    return filter.empty() || std::any_of(filter.begin(), filter.end(), [&](const std::string& one) {
-             return folded(one) == wanted;
-           });
+    return filter.empty() || std::any_of(filter.begin(), filter.end(),
+                                         [wanted = folded(value)](const std::string& one) {
+                                           return folded(one) == wanted;
+                                         });
   };
   wire::ListGroupsResponse response;
   for (const auto& [partition, shard] : impl_->shards) {
@@ -376,13 +376,13 @@ void GroupCoordinator::list_groups(const wire::ListGroupsRequest& request, const
       break;
     }
     for (const auto& [id, group] : shard->groups()) {
-      if (matches(request.states_filter, state_name(group->state())) &&
-          matches(request.types_filter, "classic")) {
+      if (matches(request.states_filter, group->state_text()) &&
+          matches(request.types_filter, kind_name(group->kind()))) {
         wire::ListGroupsResponse::ListedGroup entry;
         entry.group_id = id;
-        entry.protocol_type = group->protocol_type().value_or(std::string());
-        entry.group_state = state_name(group->state());
-        entry.group_type = "classic";
+        entry.protocol_type = group->protocol_type_text();
+        entry.group_state = group->state_text();
+        entry.group_type = kind_name(group->kind());
         response.groups.push_back(std::move(entry));
       }
     }
@@ -416,11 +416,12 @@ void GroupCoordinator::delete_groups(const wire::DeleteGroupsRequest& request,
     gathered->response.results[i].group_id = id;
     ErrorCode error = ErrorCode::none;
     Shard* shard = impl_->shard_of(id, error);
+    const Group* group = nullptr;
     if (shard != nullptr) {
-      const ClassicGroup* group = shard->find_group(id);
+      group = shard->find_group(id);
       if (group == nullptr) {
         error = ErrorCode::group_id_not_found;
-      } else if (!group->in(ClassicState::empty)) {
+      } else if (!group->is_empty()) {
         error = ErrorCode::non_empty_group;
       }
     }
@@ -430,7 +431,7 @@ void GroupCoordinator::delete_groups(const wire::DeleteGroupsRequest& request,
     }
     std::vector<Record> records;
     OffsetProtocol::remove_all(*shard, id, records);
-    records.push_back({encode_group_key(id), std::nullopt});
+    group->tombstones(records);
     delete_group(impl_->runtime, impl_->classic, *shard, id, std::move(records),
                  [arrived, i](ErrorCode failed, Now) { arrived(i, failed); });
   }
@@ -474,17 +475,15 @@ Outputs GroupCoordinator::take() {
 }
 
 bool GroupCoordinator::pending(AppendId id) const {
-  return std::any_of(impl_->shards.begin(), impl_->shards.end(),
-                     [id](const auto& entry) { return entry.second->pending(id); });
+  const auto found = impl_->shards.find(groups::partition_of(id));
+  return found != impl_->shards.end() && found->second->pending(id);
 }
 
 void GroupCoordinator::on_committed(AppendId id, ErrorCode error, Now now) {
   Impl::Turn turn(*impl_);
-  for (const auto& [partition, shard] : impl_->shards) {
-    if (shard->pending(id)) {
-      shard->on_committed(id, error, now);
-      return;
-    }
+  const auto found = impl_->shards.find(groups::partition_of(id));
+  if (found != impl_->shards.end()) {
+    found->second->on_committed(id, error, now);
   }
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/base/assert.h"
+#include "engine/groups/runtime/records.h"
 #include "engine/wire/msg/consumer_protocol_assignment.h"
 #include "engine/wire/msg/consumer_protocol_subscription.h"
 #include "engine/wire/runtime/reader.h"
@@ -37,11 +38,11 @@ const Protocol* ClassicMember::find_protocol(std::string_view name) const {
 }
 
 ClassicGroup::ClassicGroup(std::string id, std::uint64_t serial, WallTime now)
-    : id_(std::move(id)), serial_(serial), state_timestamp_ms_(now.ms) {}
+    : Group(std::move(id), serial), state_timestamp_ms_(now.ms) {}
 
 ClassicGroup::ClassicGroup(std::string id, std::uint64_t serial,
                            const wire::GroupMetadataValue& value)
-    : id_(std::move(id)), serial_(serial) {
+    : Group(std::move(id), serial) {
   generation_ = value.generation;
   if (!value.protocol_type.empty()) {
     protocol_type_ = value.protocol_type;
@@ -179,6 +180,32 @@ std::string ClassicGroup::select_protocol() const {
 
 bool ClassicGroup::subscribed_to(std::string_view topic) const {
   return subscribed_ ? subscribed_->find(topic) != subscribed_->end() : uses_consumer_protocol();
+}
+
+wire::ErrorCode ClassicGroup::validate_offset_delete() const noexcept {
+  // What the members of another protocol read cannot be known.
+  return state_ == ClassicState::empty || uses_consumer_protocol()
+             ? wire::ErrorCode::none
+             : wire::ErrorCode::non_empty_group;
+}
+
+std::optional<std::int64_t> ClassicGroup::unused_since_ms(std::string_view topic,
+                                                          std::int64_t committed_ms) const {
+  if (subscribed_to(topic)) {
+    return std::nullopt;
+  }
+  if (!protocol_type_) {  // nobody ever joined: a consumer that assigns itself
+    return committed_ms;
+  }
+  if (state_ == ClassicState::empty) {
+    return state_timestamp_ms_.value_or(committed_ms);
+  }
+  const bool known = uses_consumer_protocol() && subscribed_.has_value();
+  return state_ == ClassicState::stable && known ? std::optional(committed_ms) : std::nullopt;
+}
+
+void ClassicGroup::tombstones(std::vector<Record>& records) const {
+  records.push_back({encode_group_key(id()), std::nullopt});
 }
 
 void ClassicGroup::transition(ClassicState to, WallTime now) {

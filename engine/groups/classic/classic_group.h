@@ -35,6 +35,7 @@
 #include "engine/event/counters.h"
 #include "engine/groups/classic/rebalance_tracker.h"
 #include "engine/groups/coordinator.h"
+#include "engine/groups/runtime/group.h"
 #include "engine/wire/msg/group_metadata_value.h"
 
 namespace hw::groups {
@@ -85,18 +86,23 @@ struct ClassicMember {
   }
 };
 
-class ClassicGroup {
+class ClassicGroup final : public Group {
  public:
   using Members = std::map<std::string, ClassicMember, std::less<>>;
 
-  // `serial` tells two groups of one name apart (deleted and created again).
   ClassicGroup(std::string id, std::uint64_t serial, WallTime now);
   // A group as its record tells it: Stable with members, otherwise Empty.
   ClassicGroup(std::string id, std::uint64_t serial, const wire::GroupMetadataValue& value);
 
-  [[nodiscard]] const std::string& id() const noexcept { return id_; }
+  [[nodiscard]] GroupKind kind() const noexcept override { return GroupKind::classic; }
 
-  [[nodiscard]] std::uint64_t serial() const noexcept { return serial_; }
+  [[nodiscard]] const char* state_text() const noexcept override { return state_name(state_); }
+
+  [[nodiscard]] std::string protocol_type_text() const override {
+    return protocol_type_.value_or(std::string());
+  }
+
+  [[nodiscard]] bool is_empty() const noexcept override { return in(ClassicState::empty); }
 
   [[nodiscard]] ClassicState state() const noexcept { return state_; }
 
@@ -149,10 +155,10 @@ class ClassicGroup {
   // none, unknown_member_id or fenced_instance_id.
   [[nodiscard]] wire::ErrorCode validate_member(std::string_view member,
                                                 const std::optional<std::string>& instance) const;
-  // Whether a member may commit (behaviours 163): none or the error.
   [[nodiscard]] wire::ErrorCode validate_commit(std::string_view member,
                                                 const std::optional<std::string>& instance,
-                                                std::int32_t generation) const;
+                                                std::int32_t generation) const override;
+  [[nodiscard]] wire::ErrorCode validate_offset_delete() const noexcept override;
 
   [[nodiscard]] bool all_joined() const noexcept {
     return members_.size() == awaiting_join_ && pending_.empty();
@@ -164,10 +170,10 @@ class ClassicGroup {
   // The protocol that every member supports and most prefer; ties go to the smaller name. REQUIRES:
   // members.
   [[nodiscard]] std::string select_protocol() const;
-  // Whether the group reads the topic, as far as the coordinator can know (behaviours 166, 167).
-  [[nodiscard]] bool subscribed_to(std::string_view topic) const;
-
-  [[nodiscard]] bool knows_subscription() const noexcept { return subscribed_.has_value(); }
+  [[nodiscard]] bool subscribed_to(std::string_view topic) const override;
+  [[nodiscard]] std::optional<std::int64_t> unused_since_ms(
+      std::string_view topic, std::int64_t committed_ms) const override;
+  void tombstones(std::vector<Record>& records) const override;
 
   // --- changes
   void transition(ClassicState to, WallTime now);  // REQUIRES: an arrow of the picture
@@ -214,8 +220,6 @@ class ClassicGroup {
   void count_protocols(const ClassicMember& member, std::int32_t by);
   void compute_subscription();
 
-  std::string id_;
-  std::uint64_t serial_;
   ClassicState state_ = ClassicState::empty;
   ClassicState previous_state_ = ClassicState::dead;
   std::optional<std::int64_t> state_timestamp_ms_;
@@ -234,6 +238,13 @@ class ClassicGroup {
   // Topics of all members (consumer protocol, parsed); nullopt: not known.
   std::optional<std::set<std::string, std::less<>>> subscribed_;
 };
+
+// Null where the group is of another kind, or is null.
+[[nodiscard]] inline ClassicGroup* as_classic(Group* group) noexcept {
+  return group != nullptr && group->kind() == GroupKind::classic
+             ? static_cast<ClassicGroup*>(group)
+             : nullptr;
+}
 
 // What a member of the consumer protocol says when it joins.
 struct Subscription {

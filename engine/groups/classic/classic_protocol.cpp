@@ -90,14 +90,14 @@ std::string seconds_text(std::int64_t ms) {
 void ClassicProtocol::join(Shard& shard, const wire::JoinGroupRequest& request,
                            const RequestContext& context, Now now, const Waiting& done) {
   const bool unknown_member = request.member_id.empty();
-  ClassicGroup* group = shard.find_group(request.group_id);
+  ClassicGroup* group = shard.find_classic(request.group_id);
   const bool created = group == nullptr;
   if (created) {
     if (!unknown_member) {
       runtime_.answer(done, join_error(ErrorCode::unknown_member_id, request.member_id));
       return;
     }
-    group = &shard.create_group(request.group_id, now);
+    group = &shard.create_classic(request.group_id, now);
   }
   const AppendId before = runtime_.last_append;
   const std::uint64_t serial = group->serial();
@@ -125,7 +125,7 @@ void ClassicProtocol::join(Shard& shard, const wire::JoinGroupRequest& request,
     HW_ASSERT(bytes.has_value(), "an empty group can be written");
     shard.append({{encode_group_key(request.group_id), std::move(*bytes)}},
                  [this, &shard, id = request.group_id, serial](ErrorCode error, Now) {
-                   if (ClassicGroup* found = shard.find_group(id, serial);
+                   if (ClassicGroup* found = shard.find_classic(id, serial);
                        error != ErrorCode::none && found != nullptr) {
                      abandon(shard, *found, error);
                      shard.groups().erase(id);
@@ -320,7 +320,7 @@ void ClassicProtocol::replace_static(Shard& shard, ClassicGroup& group, const st
           shard, group, nullptr,
           [this, &shard, id = group.id(), serial = group.serial(), instance, new_id, old_id,
            old_leader, skip, before = std::move(before)](ErrorCode error, Now at) {
-            ClassicGroup* found = shard.find_group(id, serial);
+            ClassicGroup* found = shard.find_classic(id, serial);
             ClassicMember* renamed = found == nullptr ? nullptr : found->find(new_id);
             if (renamed == nullptr) {
               return;  // it left meanwhile, and was answered then
@@ -368,7 +368,7 @@ void ClassicProtocol::static_stored(Shard& shard, const std::string& group_id, s
                                     const std::string& new_id, bool skip_assignment,
                                     const std::optional<std::string>& old_leader, Now now) {
   static_cast<void>(now);
-  ClassicGroup& group = *shard.find_group(group_id, serial);
+  ClassicGroup& group = *shard.find_classic(group_id, serial);
   ClassicMember& member = *group.find(new_id);
   if (Waiting waiting = group.take_join(member)) {
     const bool leads = group.is_leader(new_id);
@@ -525,7 +525,7 @@ void ClassicProtocol::write_group(Shard& shard, const ClassicGroup& group,
 
 void ClassicProtocol::sync(Shard& shard, const wire::SyncGroupRequest& request, Now now,
                            const Done<wire::SyncGroupResponse>& done) {
-  ClassicGroup* group = shard.find_group(request.group_id);
+  ClassicGroup* group = shard.find_classic(request.group_id);
   if (group == nullptr || group->in(ClassicState::empty)) {
     runtime_.answer(done, sync_error(ErrorCode::unknown_member_id));
     return;
@@ -611,7 +611,7 @@ void ClassicProtocol::assignments_stored(
     Shard& shard, const std::string& group_id, std::uint64_t serial, std::int32_t generation,
     const std::string& leader, const std::map<std::string, Bytes, std::less<>>& assignments,
     ErrorCode error, Now now) {
-  ClassicGroup* group = shard.find_group(group_id, serial);
+  ClassicGroup* group = shard.find_classic(group_id, serial);
   if (group != nullptr && group->storing_generation == generation) {
     group->storing_generation.reset();
   }
@@ -668,7 +668,7 @@ void ClassicProtocol::propagate(Shard& shard, ClassicGroup& group, ErrorCode err
 void ClassicProtocol::heartbeat(Shard& shard, const wire::HeartbeatRequest& request, Now now,
                                 const Done<wire::HeartbeatResponse>& done) {
   ErrorCode error = ErrorCode::unknown_member_id;
-  if (ClassicGroup* group = shard.find_group(request.group_id); group != nullptr) {
+  if (ClassicGroup* group = shard.find_classic(request.group_id); group != nullptr) {
     error = group->validate_member(request.member_id, request.group_instance_id);
     if (error == ErrorCode::none && request.generation_id != group->generation()) {
       error = ErrorCode::illegal_generation;
@@ -704,7 +704,7 @@ void ClassicProtocol::heartbeat(Shard& shard, const wire::HeartbeatRequest& requ
 void ClassicProtocol::leave(Shard& shard, const wire::LeaveGroupRequest& request, Now now,
                             const Done<wire::LeaveGroupResponse>& done) {
   wire::LeaveGroupResponse response;
-  ClassicGroup* group = shard.find_group(request.group_id);
+  ClassicGroup* group = shard.find_classic(request.group_id);
   Why why;
   std::string& reason = why.text;
   bool somebody = false;
@@ -783,8 +783,18 @@ void ClassicProtocol::restart_session(Shard& shard, const ClassicGroup& group,
   schedule(shard, TimerKey::Kind::heartbeat, group, member.id, member.session_timeout_ms, now);
 }
 
+void ClassicProtocol::committed(Shard& shard, ClassicGroup& group, std::string_view member_id,
+                                Now now) {
+  if (group.in(ClassicState::stable) || group.in(ClassicState::preparing_rebalance)) {
+    if (ClassicMember* member = group.find(member_id); member != nullptr) {
+      restart_session(shard, group, *member, now);
+      member->seen(now);
+    }
+  }
+}
+
 void ClassicProtocol::timer(Shard& shard, const TimerKey& key, Now now) {
-  ClassicGroup* group = shard.find_group(key.group);
+  ClassicGroup* group = shard.find_classic(key.group);
   if (group == nullptr) {
     return;
   }
@@ -852,20 +862,24 @@ void ClassicProtocol::expire_sync(Shard& shard, ClassicGroup& group, Now now) {
 
 void ClassicProtocol::schedule(Shard& shard, TimerKey::Kind kind, const ClassicGroup& group,
                                std::string_view member, std::int64_t delay_ms, Now now) {
-  runtime_.timers.schedule({shard.partition(), kind, group.id(), std::string(member)},
+  runtime_.timers.schedule({shard.partition(), kind, group.id(), member},
                            now.instant + milliseconds(delay_ms));
 }
 
 void ClassicProtocol::cancel(Shard& shard, TimerKey::Kind kind, const ClassicGroup& group,
                              std::string_view member) {
-  runtime_.timers.cancel({shard.partition(), kind, group.id(), std::string(member)});
+  runtime_.timers.cancel({shard.partition(), kind, group.id(), member});
 }
 
 // ----------------------------------------------------------------------------------------------
 // loading, leaving, events
 
 void ClassicProtocol::loaded(Shard& shard, Now now) {
-  for (auto& [id, group] : shard.groups()) {
+  for (auto& [id, any] : shard.groups()) {
+    ClassicGroup* group = as_classic(any.get());
+    if (group == nullptr) {
+      continue;
+    }
     for (auto& [member_id, member] : group->members()) {
       restart_session(shard, *group, member, now);
     }
@@ -900,7 +914,11 @@ void ClassicProtocol::abandon(Shard& shard, ClassicGroup& group, ErrorCode error
 }
 
 void ClassicProtocol::unload(Shard& shard, Now now) {
-  for (auto& [id, group] : shard.groups()) {
+  for (auto& [id, any] : shard.groups()) {
+    ClassicGroup* group = as_classic(any.get());
+    if (group == nullptr) {
+      continue;
+    }
     abandon(shard, *group, ErrorCode::not_coordinator);
     group->transition(ClassicState::dead, now.wall);
   }
@@ -948,6 +966,12 @@ void ClassicProtocol::tell_members(const ClassicGroup& group) {
       if (std::optional<Subscription> said = decode_subscription(protocol->metadata)) {
         entry.topics = std::move(said->topics);
         std::sort(entry.topics.begin(), entry.topics.end());
+        if (group.in(ClassicState::completing_rebalance)) {
+          // What it has not given back goes on while the others wait (KIP-429); eager members have
+          // given back all.
+          entry.partitions = std::move(said->owned);
+          std::sort(entry.partitions.begin(), entry.partitions.end());
+        }
       }
     }
     if (decodable) {

@@ -34,6 +34,9 @@ class ClassicProtocol {
   void restart_session(Shard& shard, const ClassicGroup& group, const ClassicMember& member,
                        Now now);
 
+  // A member has committed offsets, and so shown that it lives.
+  void committed(Shard& shard, ClassicGroup& group, std::string_view member_id, Now now);
+
   void timer(Shard& shard, const TimerKey& key, Now now);
   // After loading: sessions begin, events tell what is there.
   void loaded(Shard& shard, Now now);

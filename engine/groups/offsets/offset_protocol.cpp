@@ -54,8 +54,8 @@ wire::OffsetCommitResponse OffsetProtocol::commit_error(const wire::OffsetCommit
 
 void OffsetProtocol::commit(Shard& shard, const wire::OffsetCommitRequest& request,
                             const RequestContext& context, Now now,
-                            const Done<wire::OffsetCommitResponse>& done) {
-  ClassicGroup* group = shard.find_group(request.group_id);
+                            Done<wire::OffsetCommitResponse> done) {
+  Group* group = shard.find_group(request.group_id);
   ErrorCode error = ErrorCode::none;
   if (group != nullptr) {
     error = group->validate_commit(request.member_id, request.group_instance_id,
@@ -65,16 +65,11 @@ void OffsetProtocol::commit(Shard& shard, const wire::OffsetCommitRequest& reque
                                                       : ErrorCode::illegal_generation;
   }  // otherwise: a simple group, which the first committed offset makes
   if (error != ErrorCode::none) {
-    runtime_.answer(done, commit_error(request, error));
+    runtime_.answer(std::move(done), commit_error(request, error));
     return;
   }
-  // Committing shows that the member lives.
-  if (group != nullptr &&
-      (group->in(ClassicState::stable) || group->in(ClassicState::preparing_rebalance))) {
-    if (ClassicMember* member = group->find(request.member_id); member != nullptr) {
-      classic_.restart_session(shard, *group, *member, now);
-      member->seen(now);
-    }
+  if (ClassicGroup* classic = as_classic(group); classic != nullptr) {
+    classic_.committed(shard, *classic, request.member_id, now);
   }
 
   wire::OffsetCommitResponse response;
@@ -113,8 +108,8 @@ void OffsetProtocol::commit(Shard& shard, const wire::OffsetCommitRequest& reque
     }
     response.topics.push_back(std::move(answer));
   }
-  auto outcome = [this, done, response = std::move(response)](ErrorCode failed, Now) {
-    wire::OffsetCommitResponse answer = response;
+  auto outcome = [this, done = std::move(done), answer = std::move(response)](ErrorCode failed,
+                                                                              Now) mutable {
     if (failed != ErrorCode::none) {
       for (auto& topic : answer.topics) {
         for (auto& partition : topic.partitions) {
@@ -122,7 +117,7 @@ void OffsetProtocol::commit(Shard& shard, const wire::OffsetCommitRequest& reque
         }
       }
     }
-    runtime_.answer(done, std::move(answer));
+    runtime_.answer(std::move(done), std::move(answer));
   };
   if (records.empty()) {
     shard.when_settled(std::move(outcome), now);
@@ -181,12 +176,9 @@ wire::OffsetFetchResponse::OffsetFetchResponseGroup OffsetProtocol::fetch(
 void OffsetProtocol::remove(Shard& shard, const wire::OffsetDeleteRequest& request, Now now,
                             const Done<wire::OffsetDeleteResponse>& done) {
   wire::OffsetDeleteResponse response;
-  const ClassicGroup* group = shard.find_group(request.group_id);
-  if (group == nullptr) {
-    response.error_code = ErrorCode::group_id_not_found;
-  } else if (!group->in(ClassicState::empty) && !group->uses_consumer_protocol()) {
-    response.error_code = ErrorCode::non_empty_group;  // what its members read cannot be known
-  }
+  const Group* group = shard.find_group(request.group_id);
+  response.error_code =
+      group == nullptr ? ErrorCode::group_id_not_found : group->validate_offset_delete();
   if (response.error_code != ErrorCode::none) {
     runtime_.answer(done, std::move(response));
     return;
@@ -254,13 +246,6 @@ void OffsetProtocol::expire(Shard& shard, Now now) {
   std::vector<Record> records;
   std::vector<std::pair<std::string, std::vector<Record>>> gone;
   for (const auto& [id, group] : shard.groups()) {
-    // Since when an offset is unused: without joining, since it was committed; of an empty group,
-    // since that is empty; of a stable one, since it was committed, for topics that nobody reads
-    // any more. Otherwise nothing expires.
-    const bool simple = !group->protocol_type();
-    const bool empty = group->in(ClassicState::empty);
-    const bool stable = group->in(ClassicState::stable) && group->uses_consumer_protocol() &&
-                        group->knows_subscription();
     bool all_gone = true;
     std::vector<Record> tombstones;
     for (auto cell = shard.first_offset(id);
@@ -269,21 +254,21 @@ void OffsetProtocol::expire(Shard& shard, Now now) {
       if (value == nullptr) {
         continue;
       }
-      const std::int64_t since =
-          !simple && empty ? group->state_timestamp_ms().value_or(value->commit_timestamp_ms)
-                           : value->commit_timestamp_ms;
-      const bool over = value->expire_timestamp_ms != -1
-                            ? now.wall.ms >= value->expire_timestamp_ms
-                            : now.wall.ms - since >= runtime_.config.offsets_retention_ms;
-      if ((simple || empty || stable) && !group->subscribed_to(cell->first.topic) && over) {
+      const std::optional<std::int64_t> since =
+          group->unused_since_ms(cell->first.topic, value->commit_timestamp_ms);
+      const bool over =
+          since && (value->expire_timestamp_ms != -1
+                        ? now.wall.ms >= value->expire_timestamp_ms
+                        : now.wall.ms - *since >= runtime_.config.offsets_retention_ms);
+      if (over) {
         tombstones.push_back(
             {encode_offset_key(id, cell->first.topic, cell->first.partition), std::nullopt});
       } else {
         all_gone = false;
       }
     }
-    if (all_gone && empty) {
-      tombstones.push_back({encode_group_key(id), std::nullopt});
+    if (all_gone && group->is_empty()) {
+      group->tombstones(tombstones);
       gone.emplace_back(id, std::move(tombstones));
     } else {
       std::move(tombstones.begin(), tombstones.end(), std::back_inserter(records));
@@ -299,7 +284,7 @@ void OffsetProtocol::expire(Shard& shard, Now now) {
 
 void delete_group(Runtime& runtime, ClassicProtocol& classic, Shard& shard,
                   const std::string& group, std::vector<Record> records, Shard::Outcome outcome) {
-  std::shared_ptr<ClassicGroup> taken;
+  std::shared_ptr<Group> taken;
   if (const auto found = shard.groups().find(group); found != shard.groups().end()) {
     taken = found->second;
     shard.groups().erase(found);
@@ -312,10 +297,10 @@ void delete_group(Runtime& runtime, ClassicProtocol& classic, Shard& shard,
         runtime.emit(event::GroupDeleted{group});
       }
     } else if (taken) {
-      if (ClassicGroup* other = shard.find_group(group); other != nullptr) {
+      if (ClassicGroup* other = shard.find_classic(group); other != nullptr) {
         classic.abandon(shard, *other, error);
-        shard.groups().erase(group);
       }
+      shard.groups().erase(group);
       shard.groups().emplace(group, taken);
     }
     outcome(error, now);

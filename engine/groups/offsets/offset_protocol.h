@@ -18,7 +18,7 @@ class OffsetProtocol {
       : runtime_(runtime), classic_(classic) {}
 
   void commit(Shard& shard, const wire::OffsetCommitRequest& request, const RequestContext& context,
-              Now now, const Done<wire::OffsetCommitResponse>& done);
+              Now now, Done<wire::OffsetCommitResponse> done);
   // `latest`: also what is not committed yet (require_stable, whose answer waits for it).
   [[nodiscard]] wire::OffsetFetchResponse::OffsetFetchResponseGroup fetch(
       const Shard& shard, const wire::OffsetFetchRequest::OffsetFetchRequestGroup& request,

@@ -86,30 +86,37 @@ void Shard::end_load(Now now) {
   // Offsets without a group record: a consumer that assigns itself ("simple" group).
   for (const auto& [key, cell] : offsets_.cells()) {
     if (groups_.find(key.group) == groups_.end()) {
-      create_group(key.group, now);
+      create_classic(key.group, now);
     }
     offset_changed(key, cell.committed(), now);
   }
 }
 
-ClassicGroup* Shard::find_group(std::string_view id) const {
+Group* Shard::find_group(std::string_view id) const {
   const auto found = groups_.find(id);
   return found == groups_.end() ? nullptr : found->second.get();
 }
 
-ClassicGroup* Shard::find_group(std::string_view id, std::uint64_t serial) const {
-  ClassicGroup* group = find_group(id);
+ClassicGroup* Shard::find_classic(std::string_view id) const {
+  return as_classic(find_group(id));
+}
+
+ClassicGroup* Shard::find_classic(std::string_view id, std::uint64_t serial) const {
+  ClassicGroup* group = find_classic(id);
   return group != nullptr && group->serial() == serial ? group : nullptr;
 }
 
-ClassicGroup& Shard::create_group(std::string_view id, Now now) {
+ClassicGroup& Shard::create_classic(std::string_view id, Now now) {
   auto group = std::make_shared<ClassicGroup>(std::string(id), ++runtime_.last_serial, now.wall);
-  return *groups_.emplace(std::string(id), std::move(group)).first->second;
+  ClassicGroup& created = *group;
+  groups_.emplace(std::string(id), std::move(group));
+  return created;
 }
 
 void Shard::append(std::vector<Record> records, Outcome outcome) {
   HW_ASSERT(!records.empty(), "an append has records");
-  const AppendId id = ++runtime_.last_append;
+  const AppendId id = next_append(runtime_.last_append, partition_);
+  runtime_.last_append = id;
   for (const Record& record : records) {
     const bool fine = replay(record, id);
     HW_ASSERT(fine, "what the coordinator writes, it can read");
@@ -187,7 +194,7 @@ void Shard::offset_changed(const OffsetKey& key, const CommittedOffset* next, No
   }
   // A deletion that is on its way has taken the group already; its tombstone follows.
   if (find_group(key.group) == nullptr && offsets_.latest(key) != nullptr) {
-    create_group(key.group, now);
+    create_classic(key.group, now);
     runtime_.emit(event::GroupStateChanged{key.group, state_name(ClassicState::empty), 0,
                                            std::string(),
                                            "offsets were committed without joining"});

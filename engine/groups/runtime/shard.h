@@ -39,15 +39,31 @@ struct Runtime {
   AppendId last_append = 0;
   std::uint64_t last_serial = 0;
 
+  // Each runs once, so that what it holds may be handed on.
   template <class Response>
-  void answer(const Done<Response>& done, Response response) {
+  void answer(Done<Response> done, Response response) {
     if (done) {
-      due.emplace_back([done, response = std::move(response)] { done(response); });
+      due.emplace_back([done = std::move(done), response = std::move(response)]() mutable {
+        done(std::move(response));
+      });
     }
   }
 
   void emit(event::Any event) { outputs.events.push_back(std::move(event)); }
 };
+
+// Ids of appends rise, and say which partition they are of, so that a shard is found without a
+// search.
+inline constexpr unsigned kAppendPartitionBits = 20;
+
+[[nodiscard]] constexpr AppendId next_append(AppendId last, PartitionIndex partition) noexcept {
+  return ((last >> kAppendPartitionBits) + 1) << kAppendPartitionBits |
+         static_cast<AppendId>(partition.value());
+}
+
+[[nodiscard]] constexpr PartitionIndex partition_of(AppendId id) noexcept {
+  return PartitionIndex(static_cast<std::int32_t>(id & ((AppendId{1} << kAppendPartitionBits) - 1)));
+}
 
 // A view of an OffsetKey, to look one up without making strings.
 struct OffsetKeyView {
@@ -113,22 +129,24 @@ class Shard {
   void append(std::vector<Record> records, Outcome outcome);
   // Runs `outcome` when everything appended so far is committed (at once where nothing is open).
   void when_settled(Outcome outcome, Now now);
-  [[nodiscard]] bool pending(AppendId id) const;
+  [[nodiscard]] bool pending(AppendId id) const;  // written, neither committed nor rolled back
   void on_committed(AppendId id, wire::ErrorCode error, Now now);
   // The partition is not led any more: outcomes that are open end with not_coordinator, and may
   // write nothing.
   void abandon_open(Now now);
 
   // --- state
-  using Groups = std::map<std::string, std::shared_ptr<ClassicGroup>, std::less<>>;
+  using Groups = std::map<std::string, std::shared_ptr<Group>, std::less<>>;  // of every kind
 
   [[nodiscard]] Groups& groups() noexcept { return groups_; }
 
   [[nodiscard]] const Groups& groups() const noexcept { return groups_; }
 
-  [[nodiscard]] ClassicGroup* find_group(std::string_view id) const;
-  [[nodiscard]] ClassicGroup* find_group(std::string_view id, std::uint64_t serial) const;
-  ClassicGroup& create_group(std::string_view id, Now now);
+  [[nodiscard]] Group* find_group(std::string_view id) const;
+  // Null where the group is of another kind.
+  [[nodiscard]] ClassicGroup* find_classic(std::string_view id) const;
+  [[nodiscard]] ClassicGroup* find_classic(std::string_view id, std::uint64_t serial) const;
+  ClassicGroup& create_classic(std::string_view id, Now now);
 
   [[nodiscard]] const OffsetTimeline& offsets() const noexcept { return offsets_; }
 

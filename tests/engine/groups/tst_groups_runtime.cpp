@@ -146,6 +146,75 @@ class TestGroupsRuntime : public QObject {
     QCOMPARE(timers.next().ns, kNever.ns);
   }
 
+  // Moving away again and again, as sessions do: nothing comes early, nothing is lost, the order is
+  // that of the last deadlines.
+  void deadlines_against_a_plain_model() {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+      Prng prng(seed);
+      Timers timers;
+      struct Wanted {
+        std::int64_t at = 0;
+        std::uint64_t serial = 0;
+      };
+      std::map<TimerKey, Wanted> model;
+      std::uint64_t serial = 0;
+      std::int64_t now = 0;
+      for (int step = 0; step < 3'000; ++step) {
+        const TimerKey key{PartitionIndex(static_cast<std::int32_t>(prng.below(3))),
+                           TimerKey::Kind::heartbeat, "g",
+                           "m" + std::to_string(prng.below(6))};
+        switch (prng.below(8)) {
+          case 0:
+            timers.cancel(key);
+            model.erase(key);
+            break;
+          case 1:
+          case 2: {
+            now += static_cast<std::int64_t>(prng.below(20));
+            for (;;) {
+              auto first = model.end();
+              for (auto it = model.begin(); it != model.end(); ++it) {
+                if (it->second.at <= now &&
+                    (first == model.end() || std::pair(it->second.at, it->second.serial) <
+                                                 std::pair(first->second.at, first->second.serial))) {
+                  first = it;
+                }
+              }
+              const std::optional<TimerKey> due = timers.pop_due({now});
+              QCOMPARE(due.has_value(), first != model.end());
+              if (!due) {
+                break;
+              }
+              QVERIFY(*due == first->first);
+              model.erase(first);
+            }
+            break;
+          }
+          case 3:
+            if (prng.below(20) == 0) {
+              timers.cancel_all(key.partition);
+              std::erase_if(model,
+                            [&](const auto& one) { return one.first.partition == key.partition; });
+            }
+            break;
+          default: {
+            const std::int64_t at = now + static_cast<std::int64_t>(prng.below(60));
+            timers.schedule(key, {at});
+            model[key] = {at, ++serial};
+            QCOMPARE(timers.deadline(key)->ns, at);
+          }
+        }
+        QCOMPARE(timers.size(), model.size());
+        std::int64_t earliest = kNever.ns;
+        for (const auto& [one, wanted] : model) {
+          earliest = std::min(earliest, wanted.at);
+        }
+        QVERIFY(timers.next().ns <= earliest);
+        QCOMPARE(timers.next() == kNever, model.empty());
+      }
+    }
+  }
+
   void offset_records_are_kafkas() {
     QCOMPARE(hex(encode_offset_key("g", "topic", 2)), std::string("0001"
                                                                   "000167"

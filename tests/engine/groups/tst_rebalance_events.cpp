@@ -159,6 +159,10 @@ class TestRebalanceEvents : public QObject {
     const std::string b = world.member_id("g", reads("app-2"));
     auto joining = world.join("g", b, reads("app-2"));
     world.join("g", a, reads("app-1", {0, 1, 2}));
+    const auto assigned = world.told<event::GroupAssigned>().back();
+    for (const auto& member : assigned.members) {
+      QCOMPARE(member.partitions.size(), member.member_id == a ? std::size_t{3} : std::size_t{0});
+    }
     auto waiting = world.sync("g", 2, b);
     world.sync("g", 2, a, {{a, assignment("orders", {0, 1})}, {b, assignment("orders", {})}});
     const GroupRebalanced first = last(world.told<GroupRebalanced>());
