@@ -33,10 +33,14 @@ constexpr std::uint64_t kDiskBytes = 256U << 20U;
 // A node whose coordinator is there, and one connection to it.
 struct Setup {
   env::MemoryDisk disk{kDiskBytes};
-  TestNode node{disk, {{"group.initial.rebalance.delay.ms", "0"}}};
+  TestNode node;
   ConnectionId c{0};
 
-  Setup() {
+  explicit Setup(std::map<std::string, std::string> configs = {})
+      : node(disk, [&] {
+          configs.emplace("group.initial.rebalance.delay.ms", "0");
+          return configs;
+        }()) {
     const Result<void> started = node.start();
     HW_ASSERT(started.has_value(), "the node starts");
     c = node.connect();
@@ -482,6 +486,133 @@ class TstGroupApis : public QObject {
       }
     }
     QVERIFY(seen);
+  }
+
+  // Each of Kafka's keys has its effect.
+  void configurations() {
+    Setup s({{"group.max.size", "1"},
+             {"group.min.session.timeout.ms", "9000"},
+             {"group.max.session.timeout.ms", "20000"},
+             {"offset.metadata.max.bytes", "3"},
+             {"offsets.topic.num.partitions", "7"},
+             {"offsets.topic.segment.bytes", "1048576"}});
+    s.node.create_topic("t", 1);
+    auto request = Setup::join_request("g", "");
+    request.session_timeout_ms = 8'999;
+    QCOMPARE(s.node.call<wire::JoinGroupResponse>(s.c, request, 9).error_code,
+             ErrorCode::invalid_session_timeout);
+    request.session_timeout_ms = 20'001;
+    QCOMPARE(s.node.call<wire::JoinGroupResponse>(s.c, request, 9).error_code,
+             ErrorCode::invalid_session_timeout);
+    const std::string a = s.join("g", "").member_id;
+    const std::string b = s.join("g", "").member_id;
+    QCOMPARE(s.join("g", a).error_code, ErrorCode::none);
+    const auto turned_away = s.join("g", b);
+    QCOMPARE(turned_away.error_code, ErrorCode::group_max_size_reached);
+    QCOMPARE(turned_away.member_id, std::string());
+    QCOMPARE(s.commit("x", "t", 1, -1, {}, 0, "abc"), ErrorCode::none);
+    QCOMPARE(s.commit("x", "t", 1, -1, {}, 0, "abcd"), ErrorCode::offset_metadata_too_large);
+    wire::MetadataRequest metadata;
+    metadata.topics.emplace();
+    metadata.topics->emplace_back().name = "__consumer_offsets";
+    const auto topic =
+        s.node.call<wire::MetadataResponse>(s.c, metadata, 9).topics.at(0);
+    QCOMPARE(topic.partitions.size(), std::size_t{7});
+    QVERIFY(topic.is_internal);
+  }
+
+  // offsets.retention.minutes counts from when the group became empty, of a simple group from each
+  // commit; the tombstones keep what expired away after a restart.
+  void offsets_expire() {
+    Setup s({{"offsets.retention.minutes", "2"}, {"offsets.retention.check.interval.ms", "10000"}});
+    s.node.create_topic("t", 2);
+    const std::string m = s.join("g", "").member_id;
+    s.join("g", m);
+    s.sync("g", 1, m);
+    QCOMPARE(s.commit("g", "t", 42, 1, m), ErrorCode::none);
+    QCOMPARE(s.commit("simple", "t", 7), ErrorCode::none);
+    for (int i = 0; i < 20; ++i) {  // the member lives for 160 s
+      s.node.advance(seconds(8));
+      QCOMPARE(s.heartbeat("g", 1, m), ErrorCode::none);
+    }
+    QCOMPARE(s.describe("simple").error_code, ErrorCode::group_id_not_found);
+    QCOMPARE(s.fetch("simple", "t").offset, std::int64_t{-1});
+    QCOMPARE(s.fetch("g", "t").offset, std::int64_t{42});
+    s.node.advance(seconds(12));  // it falls silent
+    QCOMPARE(s.describe("g").group_state, std::string("Empty"));
+    s.node.advance(seconds(100));
+    QCOMPARE(s.fetch("g", "t").offset, std::int64_t{42});
+    s.node.advance(seconds(40));
+    QCOMPARE(s.fetch("g", "t").offset, std::int64_t{-1});
+    QCOMPARE(s.describe("g").error_code, ErrorCode::group_id_not_found);
+    QVERIFY(s.node.restart());
+    s.c = s.node.connect();
+    QCOMPARE(s.fetch("g", "t").offset, std::int64_t{-1});
+    QCOMPARE(s.fetch("simple", "t").offset, std::int64_t{-1});
+    QVERIFY(s.node.call<wire::ListGroupsResponse>(s.c, wire::ListGroupsRequest(), 5).groups.empty());
+  }
+
+  void several_groups_in_one_fetch() {
+    Setup s;
+    const Uuid id = s.node.create_topic("t", 2);
+    QCOMPARE(s.commit("g1", "t", 1), ErrorCode::none);
+    QCOMPARE(s.commit("g2", "t", 2), ErrorCode::none);
+    for (std::int16_t version = 8; version <= 10; ++version) {
+      wire::OffsetFetchRequest request;
+      request.topics.emplace();
+      for (const char* group : {"g1", "nobody", "g2"}) {
+        auto& asked = request.groups.emplace_back();
+        asked.group_id = group;
+        asked.topics.reset();
+      }
+      auto& one = request.groups.emplace_back();
+      one.group_id = "g2";
+      one.topics.emplace();
+      auto& topic = one.topics->emplace_back();
+      topic.name = version < 10 ? "t" : "";
+      topic.topic_id = version < 10 ? Uuid() : id;
+      topic.partition_indexes = {PartitionIndex(0), PartitionIndex(1)};
+      for (const bool stable : {false, true}) {
+        request.require_stable = stable;
+        const auto answer = s.node.call<wire::OffsetFetchResponse>(s.c, request, version);
+        QCOMPARE(answer.groups.size(), std::size_t{4});
+        QCOMPARE(answer.groups[0].topics.at(0).partitions.at(0).committed_offset, Offset(1));
+        QVERIFY(answer.groups[1].topics.empty());
+        QCOMPARE(answer.groups[1].error_code, ErrorCode::none);
+        QCOMPARE(answer.groups[2].topics.at(0).partitions.at(0).committed_offset, Offset(2));
+        QCOMPARE(answer.groups[3].topics.at(0).partitions.at(0).committed_offset, Offset(2));
+        QCOMPARE(answer.groups[3].topics.at(0).partitions.at(1).committed_offset, Offset(-1));
+      }
+    }
+  }
+
+  void filters_of_list_groups() {
+    Setup s;
+    s.node.create_topic("t", 1);
+    QCOMPARE(s.commit("empty", "t", 1), ErrorCode::none);
+    const std::string m = s.join("stable", "").member_id;
+    s.join("stable", m);
+    s.sync("stable", 1, m);
+    const auto listed = [&](const std::vector<std::string>& states,
+                            const std::vector<std::string>& types) {
+      wire::ListGroupsRequest request;
+      request.states_filter = states;
+      request.types_filter = types;
+      std::string names;
+      const auto answer = s.node.call<wire::ListGroupsResponse>(s.c, request, 5);
+      HW_ASSERT(answer.error_code == ErrorCode::none, "listed");
+      for (const auto& group : answer.groups) {
+        names += group.group_id + ":" + group.protocol_type + " ";
+      }
+      return names;
+    };
+    QCOMPARE(listed({}, {}).size(), std::string("empty: stable:consumer ").size());
+    QCOMPARE(listed({"Stable"}, {}), std::string("stable:consumer "));
+    QCOMPARE(listed({"sTaBle", "Dead"}, {}), std::string("stable:consumer "));
+    QCOMPARE(listed({"Empty"}, {"Classic"}), std::string("empty: "));
+    QCOMPARE(listed({"Nonsense"}, {}), std::string());
+    QCOMPARE(listed({}, {"consumer"}), std::string());
+    QCOMPARE(listed({}, {"share", "classic"}).size(), listed({}, {}).size());
   }
 
   void what_an_administrator_asks() {
