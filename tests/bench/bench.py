@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whole-process figures of highwaterd, and their ratios to Apache Kafka and kfake measured in the same run.
 
-usage: bench.py [start|idle|produce|consume|e2e|window|group_stable]…       (default: all; environment: HIGHWATER_BIN, HIGHWATER_SHARED)
+usage: bench.py [start|idle|produce|consume|e2e|groups|window|group_stable]…       (default: all; environment: HIGHWATER_BIN, HIGHWATER_SHARED)
 
 Fair by construction: guest memory is touched first (the first touch of a fresh page costs several times a copy), Kafka
 is warmed with 1 GB, runs of 400 MB alternate between the brokers, medians are compared. Every figure goes as one line
@@ -30,8 +30,12 @@ RECORDS = 400_000  # of 1,000 bytes: 400 MB
 results = {}
 
 
-def note(name, value, limit=None):
-    verdict = "" if limit is None else ("   ok" if value <= limit else "   ABOVE") + f" (at most {limit})"
+def note(name, value, limit=None, at_least=False):
+    verdict = ""
+    if limit is not None and at_least:
+        verdict = ("   ok" if value >= limit else "   BELOW") + f" (at least {limit})"
+    elif limit is not None:
+        verdict = ("   ok" if value <= limit else "   ABOVE") + f" (at most {limit})"
     results[name] = round(value, 4)
     print(f"{name:52s} {value:10.3f}{verdict}", flush=True)
 
@@ -262,6 +266,36 @@ def bench_e2e():
         b.close()
 
 
+def bench_groups():
+    """Commits of offsets as fast as they are answered, and a cluster of 1,000 topics and 1,000 groups listed and described."""
+    tool = os.path.join(BIN, "group_load")
+    if not os.path.exists(tool):
+        print("bench: groups: skipped, needs group_load (./dev build group_load)")
+        return
+
+    def figures(broker, *arguments):
+        out = subprocess.run([tool, broker.address.rsplit(":", 1)[1], *arguments], capture_output=True, text=True, timeout=300)
+        if out.returncode != 0:
+            sys.exit(f"bench: group_load {' '.join(arguments)} failed: {out.stderr}")
+        return {k: float(v) for k, v in re.findall(r"(\w+)=([-\d.]+)", out.stdout)}
+
+    for make in (lambda: Ours(memory=True), lambda: Ours(memory=False)):
+        commits, cpu, all_s = [], [], []
+        for _ in range(RUNS):
+            b = make()
+            before = cpu_seconds(b.pid)
+            run = figures(b, "commit", "16", "32", "4")
+            cpu.append((cpu_seconds(b.pid) - before) / run["commits"] * 1e6)
+            commits.append(run["per_s"])
+            b.close()
+            b = make()
+            all_s.append(figures(b, "many", "1000", "1000")["all_s"])
+            b.close()
+        note(f"offset commits, 16 connections, {b.name}, 1/s", statistics.median(commits), 30_000, at_least=True)
+        note(f"offset commits, CPU each, {b.name}, µs", statistics.median(cpu))
+        note(f"1,000 topics and groups told, {b.name}, s", statistics.median(all_s), 0.3)
+
+
 class Window:
     """The real window, offscreen, with demo traffic off."""
     name = "window"
@@ -367,7 +401,7 @@ def bench_group_stable():
 if __name__ == "__main__":
     arguments = sys.argv[1:]
     keep = "--keep" in arguments
-    names = [a for a in arguments if a != "--keep"] or ["start", "idle", "produce", "e2e", "window"]
+    names = [a for a in arguments if a != "--keep"] or ["start", "idle", "produce", "e2e", "groups", "window"]
     for name in names:
         print(f"== {name}")
         globals()["bench_" + name.replace("-", "_")]()

@@ -77,7 +77,8 @@ Bytes BlockingClient::receive_frame() {
 }
 
 void BlockingClient::send_framed(std::int16_t key, std::int16_t version, const Bytes& body) {
-  std::string frame(4, '\0');
+  std::string& frame = frame_;
+  frame.assign(4, '\0');
   const auto put = [&frame](std::uint32_t value, int bytes) {
     for (int shift = 8 * (bytes - 1); shift >= 0; shift -= 8) {
       frame.push_back(static_cast<char>(value >> static_cast<unsigned>(shift)));

@@ -50,12 +50,15 @@ class BlockingClient {
     return receive<Response>(version);
   }
   [[nodiscard]] std::int32_t last_correlation() const noexcept { return correlation_; }
+  [[nodiscard]] const std::string& last_frame() const noexcept { return frame_; }  // with its length
+  [[nodiscard]] int descriptor() const noexcept { return socket_; }
 
  private:
   void send_framed(std::int16_t key, std::int16_t version, const Bytes& body);
   static std::size_t header_size(const Bytes& frame, std::int16_t key, std::int16_t version);
   int socket_ = -1;
   std::int32_t correlation_ = 0;
+  std::string frame_;
 };
 
 }  // namespace hw::test
