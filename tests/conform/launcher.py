@@ -9,8 +9,9 @@
   launcher.py pause-broker DIR ID | resume-broker DIR ID      SIGSTOP, SIGCONT
   launcher.py start-broker DIR ID  the same data and port again; returns when the node serves
 
-The daemon is HIGHWATER_BIN/highwaterd. This version runs one combined node: more brokers, or a controller of its own, end
-with an error that says so. prop.KEY lines and node.ID.KEY lines become configurations.
+The daemon is HIGHWATER_BIN/highwaterd. This version runs one node that is broker and controller, also where one broker and
+one controller beside it are asked for; more brokers or controllers end with an error that says so. prop.KEY lines and
+node.ID.KEY lines become configurations.
 """
 import os
 import random
@@ -85,8 +86,7 @@ def end(folder, node, how):
 
 def start(folder):
     given = properties(f"{folder}/cluster.properties")
-    brokers, combined = int(given.get("brokers", 1)), given.get("combined") == "true"
-    if brokers != 1 or not combined:
+    if int(given.get("brokers", 1)) != 1 or int(given.get("controllers", 1)) != 1:
         sys.exit("launcher: this version runs one node that is broker and controller; several come with replication")
     if given.get("protocol", "PLAINTEXT") != "PLAINTEXT":
         sys.exit("launcher: only PLAINTEXT so far")
