@@ -2,343 +2,16 @@
 #include "engine/metadata/configs.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <cmath>
 #include <limits>
 #include <set>
 #include <utility>
 
+#include "engine/base/assert.h"
+#include "engine/metadata/detail/config_layers.h"
+#include "engine/metadata/detail/config_text.h"
+
 namespace hw::metadata {
 namespace {
-
-// --- the table
-
-using Unit = SynonymUnit;
-constexpr std::size_t kSynonymsMax = 3;
-struct TopicSynonyms {
-  std::string_view topic_key;
-  std::array<ConfigSynonym, kSynonymsMax> broker_keys;
-};
-constexpr TopicSynonyms kTopicSynonyms[] = {
-    {"cleanup.policy", {{{"log.cleanup.policy"}}}},
-    {"compression.gzip.level", {{{"compression.gzip.level"}}}},
-    {"compression.lz4.level", {{{"compression.lz4.level"}}}},
-    {"compression.type", {{{"compression.type"}}}},
-    {"compression.zstd.level", {{{"compression.zstd.level"}}}},
-    {"delete.retention.ms", {{{"log.cleaner.delete.retention.ms"}}}},
-    {"file.delete.delay.ms", {{{"log.segment.delete.delay.ms"}}}},
-    {"flush.messages", {{{"log.flush.interval.messages"}}}},
-    {"flush.ms", {{{"log.flush.interval.ms"}, {"log.flush.scheduler.interval.ms"}}}},
-    {"index.interval.bytes", {{{"log.index.interval.bytes"}}}},
-    {"local.retention.bytes", {{{"log.local.retention.bytes"}}}},
-    {"local.retention.ms", {{{"log.local.retention.ms"}}}},
-    {"max.compaction.lag.ms", {{{"log.cleaner.max.compaction.lag.ms"}}}},
-    {"max.decompressed.message.bytes", {{{"max.decompressed.message.bytes"}}}},
-    {"max.message.bytes", {{{"message.max.bytes"}}}},
-    {"message.timestamp.after.max.ms", {{{"log.message.timestamp.after.max.ms"}}}},
-    {"message.timestamp.before.max.ms", {{{"log.message.timestamp.before.max.ms"}}}},
-    {"message.timestamp.type", {{{"log.message.timestamp.type"}}}},
-    {"min.cleanable.dirty.ratio", {{{"log.cleaner.min.cleanable.ratio"}}}},
-    {"min.compaction.lag.ms", {{{"log.cleaner.min.compaction.lag.ms"}}}},
-    {"min.insync.replicas", {{{"min.insync.replicas"}}}},
-    {"preallocate", {{{"log.preallocate"}}}},
-    {"remote.copy.lag.bytes", {{{"log.remote.copy.lag.bytes"}}}},
-    {"remote.copy.lag.ms", {{{"log.remote.copy.lag.ms"}}}},
-    {"retention.bytes", {{{"log.retention.bytes"}}}},
-    {"retention.ms",
-     {{{"log.retention.ms"}, {"log.retention.minutes", Unit::minutes_to_ms}, {"log.retention.hours", Unit::hours_to_ms}}}},
-    {"segment.bytes", {{{"log.segment.bytes"}}}},
-    {"segment.index.bytes", {{{"log.index.size.max.bytes"}}}},
-    {"segment.jitter.ms", {{{"log.roll.jitter.ms"}, {"log.roll.jitter.hours", Unit::hours_to_ms}}}},
-    {"segment.ms", {{{"log.roll.ms"}, {"log.roll.hours", Unit::hours_to_ms}}}},
-    {"unclean.leader.election.enable", {{{"unclean.leader.election.enable"}}}},
-};
-// Broker keys that are names for one setting in several units, highest first. A describe of any of them lists all.
-constexpr std::array<ConfigSynonym, 2> kRollMs{{{"log.roll.ms"}, {"log.roll.hours", Unit::hours_to_ms}}};
-constexpr std::array<ConfigSynonym, 2> kRollJitter{{{"log.roll.jitter.ms"}, {"log.roll.jitter.hours", Unit::hours_to_ms}}};
-constexpr std::array<ConfigSynonym, 2> kFlush{{{"log.flush.interval.ms"}, {"log.flush.scheduler.interval.ms"}}};
-constexpr std::array<ConfigSynonym, 3> kRetention{
-    {{"log.retention.ms"}, {"log.retention.minutes", Unit::minutes_to_ms}, {"log.retention.hours", Unit::hours_to_ms}}};
-
-constexpr std::span<const ConfigSynonym> topic_synonyms(std::string_view key) {
-  for (const TopicSynonyms& row : kTopicSynonyms) {
-    if (row.topic_key == key) {
-      std::size_t count = 0;
-      while (count < kSynonymsMax && !row.broker_keys[count].name.empty()) {
-        ++count;
-      }
-      return std::span<const ConfigSynonym>(row.broker_keys.data(), count);
-    }
-  }
-  return {};
-}
-
-constexpr std::span<const ConfigSynonym> broker_synonyms(std::string_view key) {
-  if (key == "log.roll.ms" || key == "log.roll.hours") {
-    return kRollMs;
-  }
-  if (key == "log.roll.jitter.ms" || key == "log.roll.jitter.hours") {
-    return kRollJitter;
-  }
-  if (key == "log.flush.interval.ms") {
-    return kFlush;
-  }
-  if (key == "log.retention.ms" || key == "log.retention.minutes" || key == "log.retention.hours") {
-    return kRetention;
-  }
-  return {};
-}
-
-constexpr ConfigDef topic_def(std::string_view name, ConfigType type, bool has_default, std::string_view default_value,
-                              std::string_view range, ConfigImportance importance, bool internal,
-                              std::string_view documentation) {
-  return {name,       type, has_default, default_value, range, importance, ConfigUpdateMode::cluster_wide, internal,
-          topic_synonyms(name), documentation};
-}
-constexpr ConfigDef broker_def(std::string_view name, ConfigType type, bool has_default, std::string_view default_value,
-                               std::string_view range, ConfigImportance importance, ConfigUpdateMode mode, bool internal) {
-  return {name, type, has_default, default_value, range, importance, mode, internal, broker_synonyms(name), {}};
-}
-
-#define HW_TOPIC_CONFIG(name, type, has_default, value, range, importance, internal, documentation) \
-  topic_def(name, ConfigType::type, has_default, value, range, ConfigImportance::importance, internal, documentation),
-constexpr ConfigDef kTopicDefs[] = {
-#include "engine/metadata/config_table.inc"
-};
-#undef HW_TOPIC_CONFIG
-#define HW_BROKER_CONFIG(name, type, has_default, value, range, importance, mode, internal) \
-  broker_def(name, ConfigType::type, has_default, value, range, ConfigImportance::importance, ConfigUpdateMode::mode, internal),
-constexpr ConfigDef kBrokerDefs[] = {
-#include "engine/metadata/config_table.inc"
-};
-#undef HW_BROKER_CONFIG
-
-const ConfigDef* find_def(std::span<const ConfigDef> defs, std::string_view name) noexcept {
-  const auto at = std::lower_bound(defs.begin(), defs.end(), name,
-                                   [](const ConfigDef& def, std::string_view key) { return def.name < key; });
-  return at != defs.end() && at->name == name ? &*at : nullptr;
-}
-
-// --- values
-
-std::string_view trimmed(std::string_view text) noexcept {
-  const auto blank = [](char c) { return static_cast<unsigned char>(c) <= ' '; };
-  while (!text.empty() && blank(text.front())) {
-    text.remove_prefix(1);
-  }
-  while (!text.empty() && blank(text.back())) {
-    text.remove_suffix(1);
-  }
-  return text;
-}
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) {
-    c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  }
-  return result;
-}
-
-std::optional<std::int64_t> parse_integer(std::string_view text, std::int64_t low, std::int64_t high) noexcept {
-  if (!text.empty() && text.front() == '+') {
-    text.remove_prefix(1);
-    if (!text.empty() && text.front() == '-') {
-      return std::nullopt;
-    }
-  }
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value < low || value > high) {
-    return std::nullopt;
-  }
-  return value;
-}
-
-std::optional<double> parse_double(std::string_view text) noexcept {
-  if (!text.empty() && text.front() == '+') {
-    text.remove_prefix(1);
-  }
-  if (text.size() > 1 && std::string_view("fFdD").find(text.back()) != std::string_view::npos) {
-    text.remove_suffix(1);  // Java's suffixes of literals
-  }
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value)) {
-    return std::nullopt;
-  }
-  return value;
-}
-
-// As Java prints it: at least one digit after the point, an exponent below 10^-3 and from 10^7 on.
-std::string double_text(double value) {
-  std::array<char, 64> buffer{};
-  const double magnitude = std::fabs(value);
-  const bool plain = magnitude == 0 || (magnitude >= 1e-3 && magnitude < 1e7);
-  const auto [end, error] = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
-                                          plain ? std::chars_format::fixed : std::chars_format::scientific);
-  std::string text(buffer.data(), error == std::errc{} ? end : buffer.data());
-  if (plain) {
-    return text.find('.') == std::string::npos ? text + ".0" : text;
-  }
-  const std::size_t e = text.find('e');
-  std::string mantissa = text.substr(0, e);
-  if (mantissa.find('.') == std::string::npos) {
-    mantissa += ".0";
-  }
-  std::string exponent = text.substr(e + 1);
-  const bool negative = !exponent.empty() && exponent.front() == '-';
-  exponent.erase(0, exponent.find_first_not_of("+-0"));
-  return mantissa + 'E' + (negative ? "-" : "") + exponent;
-}
-
-std::vector<std::string> split_list(std::string_view text) {
-  std::vector<std::string> items;
-  text = trimmed(text);
-  if (text.empty()) {
-    return items;
-  }
-  for (;;) {
-    const std::size_t comma = text.find(',');
-    items.emplace_back(trimmed(text.substr(0, comma)));
-    if (comma == std::string_view::npos) {
-      return items;
-    }
-    text.remove_prefix(comma + 1);
-  }
-}
-
-std::string join(const std::vector<std::string>& items) {
-  std::string text;
-  for (const std::string& item : items) {
-    if (!text.empty()) {
-      text += ',';
-    }
-    text += item;
-  }
-  return text;
-}
-
-Unexpected<Error> bad_value(const ConfigDef& def, std::string_view value, const std::string& why) {
-  return fail(Errc::invalid, "'" + std::string(value) + "' is not a value for " + std::string(def.name) + ": " + why);
-}
-
-// The words between the brackets of "[a, b, c]"; empty where the range is no enumeration.
-std::vector<std::string> enumeration(std::string_view range) {
-  const std::size_t open = range.find('[');
-  if (open == std::string_view::npos || range.back() != ']' || range.find("...") != std::string_view::npos) {
-    return {};
-  }
-  return split_list(range.substr(open + 1, range.size() - open - 2));
-}
-
-struct NumericRange {
-  std::optional<double> low;
-  std::optional<double> high;
-  std::optional<double> or_else;
-};
-// "[low,...]", "[low,...,high]", either followed by " or value".
-NumericRange numeric_range(std::string_view text) {
-  NumericRange range;
-  if (text.empty() || text.front() != '[') {
-    return range;
-  }
-  const std::size_t close = text.find(']');
-  const std::string_view inside = text.substr(1, close - 1);
-  const std::size_t first_comma = inside.find(',');
-  const std::size_t last_comma = inside.rfind(',');
-  range.low = parse_double(inside.substr(0, first_comma));
-  if (last_comma != first_comma) {
-    range.high = parse_double(inside.substr(last_comma + 1));
-  }
-  const std::size_t alternative = text.find(" or ");
-  if (alternative != std::string_view::npos) {
-    range.or_else = parse_double(text.substr(alternative + 4));
-  }
-  return range;
-}
-
-std::optional<std::string> range_error(const ConfigDef& def, double value) {
-  const NumericRange range = numeric_range(def.range);
-  if (range.or_else && value == *range.or_else) {
-    return std::nullopt;
-  }
-  if ((range.low && value < *range.low) || (range.high && value > *range.high)) {
-    return "it must lie in " + std::string(def.range);
-  }
-  return std::nullopt;
-}
-
-bool is_throttled_replica(std::string_view item) {
-  const std::size_t colon = item.find(':');
-  if (colon == std::string_view::npos) {
-    return false;
-  }
-  const auto digits = [](std::string_view text) {
-    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
-  };
-  return digits(item.substr(0, colon)) && digits(item.substr(colon + 1));
-}
-
-Result<std::string> parse_list(const ConfigDef& def, std::string_view text) {
-  const std::vector<std::string> items = split_list(text);
-  if (std::find(items.begin(), items.end(), "") != items.end()) {
-    return bad_value(def, text, "a list may not hold empty items");
-  }
-  if (def.range == "non-empty list" && items.empty()) {
-    return bad_value(def, text, "the list may not be empty");
-  }
-  if (def.range.starts_with("[partitionId]")) {
-    const bool all = items.size() == 1 && items.front() == "*";
-    if (!all && !std::all_of(items.begin(), items.end(), is_throttled_replica)) {
-      return bad_value(def, text, "it must be * or pairs of partition:broker");
-    }
-    return join(items);
-  }
-  const std::vector<std::string> allowed = enumeration(def.range);
-  std::vector<std::string> kept;
-  for (const std::string& item : items) {
-    if (!allowed.empty() && std::find(allowed.begin(), allowed.end(), item) == allowed.end()) {
-      return bad_value(def, item, "it must be one of " + join(allowed));
-    }
-    if (std::find(kept.begin(), kept.end(), item) == kept.end()) {
-      kept.push_back(item);
-    }
-  }
-  return join(kept);
-}
-
-Result<std::string> parse_text(const ConfigDef& def, std::string_view text) {
-  const std::vector<std::string> allowed = enumeration(def.range);
-  if (!allowed.empty()) {
-    const bool any_case = def.range.starts_with("(case insensitive)");
-    const bool found = std::any_of(allowed.begin(), allowed.end(), [&](const std::string& word) {
-      return any_case ? lower(word) == lower(text) : word == text;
-    });
-    if (!found) {
-      return bad_value(def, text, "it must be one of " + join(allowed));
-    }
-  }
-  if (def.range == "non-empty string" && text.empty()) {
-    return bad_value(def, text, "it may not be empty");
-  }
-  return std::string(text);
-}
-
-Result<std::string> parse_number(const ConfigDef& def, std::string_view text, std::int64_t low, std::int64_t high,
-                                 const char* kind) {
-  const std::optional<std::int64_t> value = parse_integer(text, low, high);
-  if (!value) {
-    return bad_value(def, text, std::string("it must be ") + kind);
-  }
-  if (std::optional<std::string> why = range_error(def, static_cast<double>(*value))) {
-    return bad_value(def, text, *why);
-  }
-  return std::to_string(*value);
-}
-
-// --- resolution
 
 std::string convert(const std::string& value, SynonymUnit unit) {
   std::int64_t factor = 1;
@@ -346,17 +19,16 @@ std::string convert(const std::string& value, SynonymUnit unit) {
     case SynonymUnit::same: return value;
     case SynonymUnit::minutes_to_ms: factor = 60'000; break;
     case SynonymUnit::hours_to_ms: factor = 3'600'000; break;
+    case SynonymUnit::first_item: return value.substr(0, value.find(','));
   }
   const std::optional<std::int64_t> number =
       parse_integer(value, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max());
   return !number ? value : *number < 0 ? "-1" : std::to_string(*number * factor);
 }
 
-struct BrokerLayers {
-  const ConfigMap* of_broker = nullptr;
-  const ConfigMap* of_cluster = nullptr;
-  const std::map<std::string, std::string, std::less<>>* of_file = nullptr;
-};
+}  // namespace
+
+// --- resolution
 
 BrokerLayers layers_of(const MetadataImage& image, const BrokerConfigs& broker, BrokerId node) {
   return {image.find_configs({ConfigResourceType::broker, std::to_string(node.value())}),
@@ -370,11 +42,6 @@ const std::string* find_in(const ConfigMap* map, std::string_view key) {
   const auto at = map->find(key);
   return at == map->end() ? nullptr : &at->second;
 }
-
-struct Resolved {
-  std::optional<std::string> value;
-  ConfigSource source = ConfigSource::default_value;
-};
 
 std::string canonical(const ConfigDef& def, const std::string& text) {
   Result<std::string> value = parse_config_value(def, text);
@@ -404,6 +71,8 @@ Resolved resolve(const ConfigDef& def, std::span<const ConfigSynonym> names, con
   }
   return {canonical(def, std::string(def.default_value)), ConfigSource::default_value};
 }
+
+namespace {
 
 // Every place that holds a value for one of `names`, from the first that is called `name` on (what Kafka 4.4 lists).
 std::vector<ConfigValue::Synonym> places(std::string_view name, std::span<const ConfigSynonym> names,
@@ -439,49 +108,6 @@ std::vector<ConfigValue::Synonym> places(std::string_view name, std::span<const 
 }
 
 }  // namespace
-
-std::span<const ConfigDef> topic_config_defs() noexcept { return kTopicDefs; }
-std::span<const ConfigDef> broker_config_defs() noexcept { return kBrokerDefs; }
-const ConfigDef* find_topic_config(std::string_view name) noexcept { return find_def(kTopicDefs, name); }
-const ConfigDef* find_broker_config(std::string_view name) noexcept { return find_def(kBrokerDefs, name); }
-
-Result<std::string> parse_config_value(const ConfigDef& def, std::string_view raw) {
-  const std::string_view text = def.type == ConfigType::password ? raw : trimmed(raw);
-  switch (def.type) {
-    case ConfigType::boolean: {
-      std::string word = lower(text);
-      if (word != "true" && word != "false") {
-        return bad_value(def, text, "it must be true or false");
-      }
-      return word;
-    }
-    case ConfigType::int16:
-      return parse_number(def, text, std::numeric_limits<std::int16_t>::min(), std::numeric_limits<std::int16_t>::max(),
-                          "a 16-bit integer");
-    case ConfigType::int32:
-      return parse_number(def, text, std::numeric_limits<std::int32_t>::min(), std::numeric_limits<std::int32_t>::max(),
-                          "a 32-bit integer");
-    case ConfigType::int64:
-      return parse_number(def, text, std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max(),
-                          "a 64-bit integer");
-    case ConfigType::float64: {
-      const std::optional<double> value = parse_double(text);
-      if (!value) {
-        return bad_value(def, text, "it must be a number");
-      }
-      if (std::optional<std::string> why = range_error(def, *value)) {
-        return bad_value(def, text, *why);
-      }
-      return double_text(*value);
-    }
-    case ConfigType::list: return parse_list(def, text);
-    case ConfigType::string:
-    case ConfigType::class_name:
-    case ConfigType::password:
-    case ConfigType::unknown: return parse_text(def, text);
-  }
-  return std::string(text);
-}
 
 std::optional<std::string> topic_configs_error(
     const std::map<std::string, std::optional<std::string>, std::less<>>& configs, const MetadataImage& image,
@@ -537,7 +163,24 @@ Result<BrokerConfigs> BrokerConfigs::parse(const std::map<std::string, std::stri
     }
     result.values_.emplace(name, value);
   }
+  if (std::optional<std::string> why = result.contradiction()) {
+    return fail(Errc::invalid, std::move(*why));
+  }
   return result;
+}
+
+BrokerConfigs BrokerConfigs::with_dynamic(ConfigMap of_broker, ConfigMap of_cluster) const {
+  BrokerConfigs result;
+  result.values_ = values_;
+  result.of_broker_ = std::move(of_broker);
+  result.of_cluster_ = std::move(of_cluster);
+  return result;
+}
+
+BrokerConfigs BrokerConfigs::with_dynamic(const MetadataImage& image, BrokerId node) const {
+  const BrokerLayers layers = layers_of(image, *this, node);
+  return with_dynamic(layers.of_broker == nullptr ? ConfigMap{} : *layers.of_broker,
+                      layers.of_cluster == nullptr ? ConfigMap{} : *layers.of_cluster);
 }
 
 std::map<std::string, std::string> BrokerConfigs::with_identity(std::map<std::string, std::string> configs, BrokerId node,
@@ -562,6 +205,8 @@ std::string BrokerConfigs::text(std::string_view name) const {
   HW_ASSERT(def != nullptr, "a key of the table");
   const ConfigSynonym itself{name};
   BrokerLayers layers;
+  layers.of_broker = &of_broker_;
+  layers.of_cluster = &of_cluster_;
   layers.of_file = &values_;
   const std::span<const ConfigSynonym> names =
       def->synonyms.empty() ? std::span<const ConfigSynonym>(&itself, 1) : def->synonyms;
@@ -591,7 +236,7 @@ ConfigValue describe_topic_config(const ConfigDef& def, const ConfigMap* own, co
   }
   if (!def.synonyms.empty()) {
     const std::string_view first = def.synonyms.front().name;
-    for (ConfigValue::Synonym& place : places(first, broker_synonyms(first), layers, false)) {
+    for (ConfigValue::Synonym& place : places(first, find_broker_config(first)->synonyms, layers, false)) {
       entry.synonyms.push_back(std::move(place));
     }
   }
@@ -605,7 +250,7 @@ std::vector<ConfigValue> describe_topic_configs(const ConfigMap* own, const Meta
                                                 const BrokerConfigs& broker, BrokerId node) {
   const BrokerLayers layers = layers_of(image, broker, node);
   std::vector<ConfigValue> result;
-  for (const ConfigDef& def : kTopicDefs) {
+  for (const ConfigDef& def : topic_config_defs()) {
     if (def.internal && find_in(own, def.name) == nullptr) {
       continue;
     }
@@ -618,7 +263,7 @@ std::vector<ConfigValue> created_topic_configs(const ConfigMap& own, const Metad
                                                const BrokerConfigs& broker, BrokerId node) {
   const BrokerLayers layers = layers_of(image, broker, node);
   std::vector<ConfigValue> result;
-  for (const ConfigDef& def : kTopicDefs) {
+  for (const ConfigDef& def : topic_config_defs()) {
     ConfigValue entry;
     entry.def = &def;
     entry.name = def.name;
@@ -640,7 +285,7 @@ std::vector<ConfigValue> created_topic_configs(const ConfigMap& own, const Metad
 std::vector<ConfigValue> describe_broker_configs(const MetadataImage& image, const BrokerConfigs& broker, BrokerId node) {
   const BrokerLayers layers = layers_of(image, broker, node);
   std::vector<ConfigValue> result;
-  for (const ConfigDef& def : kBrokerDefs) {
+  for (const ConfigDef& def : broker_config_defs()) {
     if (def.internal && broker.find(def.name) == nullptr) {
       continue;
     }
@@ -659,15 +304,76 @@ std::vector<ConfigValue> describe_broker_configs(const MetadataImage& image, con
     }
     result.push_back(std::move(entry));
   }
-  for (const auto& [name, value] : broker.values()) {
-    if (find_broker_config(name) == nullptr) {  // a plug-in's: nobody knows whether it is a secret
-      ConfigValue entry;
-      entry.name = name;
-      entry.read_only = true;
-      entry.source = ConfigSource::static_broker;
-      entry.synonyms.push_back({name, std::nullopt, ConfigSource::static_broker});
-      result.push_back(std::move(entry));
+  // Keys without a row of their own: a plug-in's, of which nobody knows whether it is a secret, and those of one listener.
+  std::set<std::string_view> others;
+  for (const ConfigMap* map : {layers.of_broker, layers.of_cluster, layers.of_file}) {
+    if (map == nullptr) {
+      continue;
     }
+    for (const auto& [name, value] : *map) {
+      if (find_broker_config(name) == nullptr) {
+        others.insert(name);
+      }
+    }
+  }
+  for (const std::string_view name : others) {
+    ConfigValue entry;
+    entry.def = find_settable_broker_config(name);
+    entry.name = name;
+    entry.read_only = entry.def == nullptr || entry.def->name != name;
+    const bool sensitive = entry.def == nullptr || entry.def->sensitive();
+    entry.synonyms = places(name, {}, layers, sensitive);
+    entry.source = entry.synonyms.front().source;
+    entry.value = entry.synonyms.front().value;
+    result.push_back(std::move(entry));
+  }
+  return result;
+}
+
+std::vector<ConfigValue> describe_group_configs(const ConfigMap* own, const BrokerConfigs& broker,
+                                                const MetadataImage& image, BrokerId node) {
+  const BrokerLayers layers = layers_of(image, broker, node);
+  std::vector<ConfigValue> result;
+  for (const ConfigDef& def : group_config_defs()) {
+    const std::string* own_value = find_in(own, def.name);
+    if (def.internal && own_value == nullptr) {
+      continue;
+    }
+    ConfigValue entry;
+    entry.def = &def;
+    entry.name = def.name;
+    entry.value = own_value != nullptr ? std::optional<std::string>(canonical(def, *own_value))
+                                       : resolve(def, def.synonyms, layers).value;
+    if (own_value != nullptr) {
+      entry.synonyms.push_back({entry.name, entry.value, ConfigSource::group});
+    }
+    if (!def.synonyms.empty()) {
+      const std::string_view first = def.synonyms.front().name;
+      for (ConfigValue::Synonym& place : places(first, {}, layers, false)) {
+        entry.synonyms.push_back(std::move(place));
+      }
+    } else if (def.has_default) {
+      entry.synonyms.push_back({entry.name, std::string(def.default_value), ConfigSource::default_value});
+    }
+    entry.source = entry.synonyms.empty() ? ConfigSource::default_value : entry.synonyms.front().source;
+    result.push_back(std::move(entry));
+  }
+  return result;
+}
+
+std::vector<ConfigValue> describe_client_metrics_configs(const ConfigMap* own) {
+  std::vector<ConfigValue> result;
+  for (const ConfigDef& def : client_metrics_config_defs()) {
+    const std::string* own_value = find_in(own, def.name);
+    ConfigValue entry;
+    entry.def = &def;
+    entry.name = def.name;
+    entry.value = canonical(def, own_value != nullptr ? *own_value : std::string(def.default_value));
+    if (own_value != nullptr) {
+      entry.source = ConfigSource::client_metrics;
+      entry.synonyms.push_back({entry.name, entry.value, ConfigSource::client_metrics});
+    }
+    result.push_back(std::move(entry));
   }
   return result;
 }
@@ -680,12 +386,13 @@ std::vector<ConfigValue> describe_default_broker_configs(const MetadataImage& im
   }
   for (const auto& [name, value] : *configs) {
     ConfigValue entry;
-    entry.def = find_broker_config(name);
+    entry.def = find_settable_broker_config(name);
     entry.name = name;
     const bool sensitive = entry.def == nullptr || entry.def->sensitive();
     entry.value = sensitive ? std::nullopt : std::optional<std::string>(value);
     entry.source = ConfigSource::dynamic_default_broker;
-    entry.read_only = entry.def == nullptr || entry.def->update_mode == ConfigUpdateMode::read_only;
+    entry.read_only =
+        entry.def == nullptr || entry.def->name != name || entry.def->update_mode == ConfigUpdateMode::read_only;
     entry.synonyms.push_back({name, entry.value, ConfigSource::dynamic_default_broker});
     result.push_back(std::move(entry));
   }

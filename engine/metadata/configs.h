@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Configuration keys of topics and brokers: what exists, what is valid, and which value applies.
+// Configuration keys of topics, brokers, groups and client metrics: what exists, what is valid, and which value applies.
 //
 // Precedence, highest first: the topic's own value, the broker's dynamic value, the cluster-wide dynamic default, the
 // broker's static configuration, the built-in default. A topic key looks through its broker synonyms in order
-// (retention.ms ← log.retention.ms ← log.retention.minutes ← log.retention.hours), a broker key through its own.
+// (retention.ms ← log.retention.ms ← log.retention.minutes ← log.retention.hours), a group key through its one, a broker
+// key through its own. How they are changed: config_changes.h.
 // The table (names, types, defaults, ranges) is Kafka 4.4's; see config_table.inc.
 // Thread rule: BrokerConfigs is immutable after parse(); everything else is a free function of its arguments.
 #pragma once
@@ -44,11 +45,14 @@ enum class ConfigSource : std::int8_t {
   dynamic_default_broker = 3,
   static_broker = 4,
   default_value = 5,
+  broker_logger = 6,
+  client_metrics = 7,
+  group = 8,
 };
 enum class ConfigUpdateMode : std::uint8_t { read_only, per_broker, cluster_wide };
 enum class ConfigImportance : std::uint8_t { high, medium, low };
 // How a topic default is computed from its broker key.
-enum class SynonymUnit : std::uint8_t { same, minutes_to_ms, hours_to_ms };
+enum class SynonymUnit : std::uint8_t { same, minutes_to_ms, hours_to_ms, first_item };
 struct ConfigSynonym {
   std::string_view name;  // a broker key
   SynonymUnit unit = SynonymUnit::same;
@@ -72,6 +76,13 @@ struct ConfigDef {
 [[nodiscard]] std::span<const ConfigDef> broker_config_defs() noexcept;  // sorted by name
 [[nodiscard]] const ConfigDef* find_topic_config(std::string_view name) noexcept;
 [[nodiscard]] const ConfigDef* find_broker_config(std::string_view name) noexcept;
+[[nodiscard]] std::span<const ConfigDef> group_config_defs() noexcept;           // sorted by name
+[[nodiscard]] std::span<const ConfigDef> client_metrics_config_defs() noexcept;  // sorted by name
+[[nodiscard]] const ConfigDef* find_group_config(std::string_view name) noexcept;
+[[nodiscard]] const ConfigDef* find_client_metrics_config(std::string_view name) noexcept;
+// Also the keys that exist only as dynamic ones (replication throttles) and those of one listener (listener.name.X.key).
+[[nodiscard]] const ConfigDef* find_settable_broker_config(std::string_view name) noexcept;
+[[nodiscard]] std::string_view without_listener_prefix(std::string_view name) noexcept;
 
 // The value in the form that DescribeConfigs shows it (blanks trimmed, lists joined by commas without repetitions,
 // booleans in lower case), or Errc::invalid with what is wrong, for people.
@@ -81,8 +92,17 @@ struct ConfigDef {
 [[nodiscard]] std::optional<std::string> topic_configs_error(
     const std::map<std::string, std::optional<std::string>, std::less<>>& configs, const MetadataImage& image,
     const class BrokerConfigs& broker, BrokerId node);
+// The same for a group (bounds of the broker included) and for a client metrics subscription. An error says whether
+// the request makes no sense or a value is bad: Kafka answers INVALID_REQUEST or INVALID_CONFIG.
+struct ConfigFault {
+  bool request = false;
+  std::string why;
+};
+[[nodiscard]] std::optional<ConfigFault> group_configs_error(const ConfigMap& configs, const class BrokerConfigs& broker);
+[[nodiscard]] std::optional<ConfigFault> client_metrics_configs_error(const ConfigMap& configs);
 
-// The static configuration of one broker (Kafka's server.properties), checked and typed.
+// The configuration of one broker, checked and typed: what its file says (Kafka's server.properties), and over it, where
+// with_dynamic() put it there, what was set at run time.
 class BrokerConfigs {
  public:
   // Errors name the key. Unknown keys are kept (Kafka ignores them, plug-ins read them).
@@ -100,10 +120,18 @@ class BrokerConfigs {
   [[nodiscard]] std::string text(std::string_view name) const;
   [[nodiscard]] std::vector<std::string> list(std::string_view name) const;
   [[nodiscard]] const std::string* find(std::string_view name) const;  // as given, null: not set statically
-  [[nodiscard]] const std::map<std::string, std::string, std::less<>>& values() const noexcept { return values_; }
+  [[nodiscard]] const ConfigMap& values() const noexcept { return values_; }  // of the file
+
+  // These and the dynamic values that `image` holds for `node` and for all brokers. What cannot be dynamic is ignored.
+  [[nodiscard]] BrokerConfigs with_dynamic(const MetadataImage& image, BrokerId node) const;
+  [[nodiscard]] BrokerConfigs with_dynamic(ConfigMap of_broker, ConfigMap of_cluster) const;
+  // Rules over several keys (log.retention.ms is -1 or above 0, …); nothing where all hold.
+  [[nodiscard]] std::optional<std::string> contradiction() const;
 
  private:
-  std::map<std::string, std::string, std::less<>> values_;
+  ConfigMap values_;
+  ConfigMap of_broker_;
+  ConfigMap of_cluster_;
 };
 
 // One line of DescribeConfigs.
@@ -130,6 +158,10 @@ struct ConfigValue {
                                                               const BrokerConfigs& broker, BrokerId node);
 [[nodiscard]] std::vector<ConfigValue> describe_broker_configs(const MetadataImage& image, const BrokerConfigs& broker,
                                                                BrokerId node);
+// `own`: what was set for the group or the subscription; null: nothing.
+[[nodiscard]] std::vector<ConfigValue> describe_group_configs(const ConfigMap* own, const BrokerConfigs& broker,
+                                                              const MetadataImage& image, BrokerId node);
+[[nodiscard]] std::vector<ConfigValue> describe_client_metrics_configs(const ConfigMap* own);
 // The cluster-wide dynamic defaults (DescribeConfigs of broker "").
 [[nodiscard]] std::vector<ConfigValue> describe_default_broker_configs(const MetadataImage& image);
 

@@ -223,6 +223,10 @@ void ControlPlane::pump(Instant now, WallTime wall, Outputs& out) {
   if (s.quorum->is_leader() && !s.controller.active()) {
     s.activate();
   }
+  // Somebody took its registration away: a broker that lives registers again.
+  if (s.registered && s.controller.active() && s.controller.newest().find_broker(s.options.registration.broker) == nullptr) {
+    s.registered = false;
+  }
   if (s.controller.active() && !std::exchange(s.registered, true)) {
     s.controller.register_broker(s.options.registration, [](wire::ErrorCode) {});
     // Everything it will lead is in the image by the time this commits, so it need not stay fenced.

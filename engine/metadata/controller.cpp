@@ -176,13 +176,9 @@ Uuid Controller::Impl::directory_of(BrokerId id) const {
   return broker != nullptr && broker->log_directories.size() == 1 ? broker->log_directories.front() : Uuid{};
 }
 
-namespace {
-
-// Partitions that a broker leads lose their leader to another member of the ISR, or stay without one; the ISR keeps its
-// last member, which may lead again when it is back.
-std::vector<Record> records_for_fencing(const MetadataImage& image, BrokerId broker) {
+std::vector<Record> Controller::Impl::records_for_fencing(BrokerId broker) const {
   std::vector<Record> records;
-  for (const auto& [name, topic] : image.topics()) {
+  for (const auto& [name, topic] : image().topics()) {
     for (std::size_t i = 0; i < topic->partitions.size(); ++i) {
       const PartitionImage& partition = topic->partitions[i];
       const bool in_isr = std::find(partition.isr.begin(), partition.isr.end(), broker) != partition.isr.end();
@@ -203,7 +199,7 @@ std::vector<Record> records_for_fencing(const MetadataImage& image, BrokerId bro
       if (partition.leader == broker) {
         change.leader = kNoBroker;
         for (const BrokerId id : partition.replicas) {
-          const BrokerImage* other = image.find_broker(id);
+          const BrokerImage* other = image().find_broker(id);
           if (other != nullptr && !other->fenced && std::find(isr.begin(), isr.end(), id) != isr.end()) {
             change.leader = id;
             break;
@@ -217,6 +213,8 @@ std::vector<Record> records_for_fencing(const MetadataImage& image, BrokerId bro
   }
   return records;
 }
+
+namespace {
 
 std::vector<Record> records_for_unfencing(const MetadataImage& image, BrokerId broker) {
   std::vector<Record> records;
@@ -245,7 +243,7 @@ void Controller::register_broker(const Registration& registration, Done<ErrorCod
     if (known != nullptr && !known->fenced) {
       // It came back without having been fenced: whatever it led ended with its former life (the leader epoch rises,
       // so that clients notice where the log was cut).
-      records = records_for_fencing(impl_->image(), registration.broker);
+      records = impl_->records_for_fencing(registration.broker);
     }
     wire::RegisterBrokerRecord record;
     record.broker_id = registration.broker;
@@ -301,7 +299,7 @@ void Controller::fence_broker(BrokerId broker, Done<ErrorCode> done) {
   if (known == nullptr) {
     result = ErrorCode::broker_id_not_registered;
   } else if (!known->fenced && impl_->active) {
-    records = records_for_fencing(impl_->image(), broker);
+    records = impl_->records_for_fencing(broker);
     wire::BrokerRegistrationChangeRecord change;
     change.broker_id = broker;
     change.broker_epoch = known->epoch;

@@ -28,13 +28,18 @@
 #include "engine/base/prng.h"
 #include "engine/base/time.h"
 #include "engine/base/uuid.h"
+#include "engine/metadata/config_changes.h"
 #include "engine/metadata/configs.h"
 #include "engine/metadata/image/image.h"
 #include "engine/metadata/image/image_builder.h"
 #include "engine/metadata/image/record.h"
+#include "engine/wire/msg/alter_client_quotas.h"
+#include "engine/wire/msg/alter_partition_reassignments.h"
 #include "engine/wire/msg/create_partitions.h"
 #include "engine/wire/msg/create_topics.h"
 #include "engine/wire/msg/delete_topics.h"
+#include "engine/wire/msg/elect_leaders.h"
+#include "engine/wire/msg/update_features.h"
 #include "engine/wire/runtime/error_code.h"
 
 namespace hw::metadata {
@@ -93,15 +98,31 @@ class Controller {
   // --- requests
   template <class Response>
   using Done = std::function<void(Response)>;
-  void create_topics(const wire::CreateTopicsRequest& request, Done<wire::CreateTopicsResponse> done);
-  void delete_topics(const wire::DeleteTopicsRequest& request, Done<wire::DeleteTopicsResponse> done);
-  void create_partitions(const wire::CreatePartitionsRequest& request, Done<wire::CreatePartitionsResponse> done);
+  // Asked before that many partitions are created or deleted for a topic; false: the client's quota is used up, and the
+  // topic is refused with THROTTLING_QUOTA_EXCEEDED (KIP-599).
+  using TakePartitions = std::function<bool(std::int64_t partitions)>;
+  void create_topics(const wire::CreateTopicsRequest& request, Done<wire::CreateTopicsResponse> done,
+                     const TakePartitions& take = {});
+  void delete_topics(const wire::DeleteTopicsRequest& request, Done<wire::DeleteTopicsResponse> done,
+                     const TakePartitions& take = {});
+  void create_partitions(const wire::CreatePartitionsRequest& request, Done<wire::CreatePartitionsResponse> done,
+                         const TakePartitions& take = {});
+  // One answer for each edit, in order; resources of which one is refused do not hinder the others.
+  void alter_configs(const std::vector<ResourceEdit>& edits, bool validate_only, Done<std::vector<Refusal>> done);
+  void alter_client_quotas(const wire::AlterClientQuotasRequest& request, Done<wire::AlterClientQuotasResponse> done);
+  // `version`: of the request; it decides what is understood and answered.
+  void update_features(const wire::UpdateFeaturesRequest& request, std::int16_t version,
+                       Done<wire::UpdateFeaturesResponse> done);
+  void elect_leaders(const wire::ElectLeadersRequest& request, Done<wire::ElectLeadersResponse> done);
+  void alter_partition_reassignments(const wire::AlterPartitionReassignmentsRequest& request,
+                                     Done<wire::AlterPartitionReassignmentsResponse> done);
   void allocate_producer_ids(BrokerId broker, Done<ProducerIdBlock> done);
   // One fresh producer id out of a block that this node holds; takes a new block when there is none left.
   void new_producer_id(Done<std::pair<wire::ErrorCode, ProducerId>> done);
   void register_broker(const Registration& registration, Done<wire::ErrorCode> done);  // starts fenced
   void unfence_broker(BrokerId broker, Done<wire::ErrorCode> done);
   void fence_broker(BrokerId broker, Done<wire::ErrorCode> done);
+  void unregister_broker(BrokerId broker, Done<Refusal> done);
 
   // Used by Metadata (auto.create.topics.enable) and by coordinators. Creates those that do not exist and are not
   // being created; names are checked like CreateTopics'. The result tells the error of each name.

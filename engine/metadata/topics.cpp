@@ -189,8 +189,8 @@ Record Controller::Impl::partition_record(const Uuid& topic, std::int32_t index,
   return record;
 }
 
-std::optional<Refusal> Controller::Impl::create_topic(const CreatableTopic& topic, std::vector<Record>& records,
-                                                      CreatableTopicResult& result) {
+std::optional<Refusal> Controller::Impl::create_topic(const CreatableTopic& topic, const TakePartitions& take,
+                                                      std::vector<Record>& records, CreatableTopicResult& result) {
   if (std::optional<Refusal> refusal = name_refusal(topic.name)) {
     return refusal;
   }
@@ -204,6 +204,9 @@ std::optional<Refusal> Controller::Impl::create_topic(const CreatableTopic& topi
   Result<std::vector<std::vector<BrokerId>>, Refusal> replicas = replicas_of(topic);
   if (!replicas) {
     return replicas.error();
+  }
+  if (take && !take(static_cast<std::int64_t>(replicas->size()))) {
+    return Refusal{ErrorCode::throttling_quota_exceeded, {}};
   }
 
   wire::TopicRecord created;
@@ -237,7 +240,22 @@ std::optional<Refusal> Controller::Impl::create_topic(const CreatableTopic& topi
   return std::nullopt;
 }
 
-void Controller::create_topics(const wire::CreateTopicsRequest& request, Done<wire::CreateTopicsResponse> done) {
+// What every request that makes partitions checks first, of each topic that it names.
+std::optional<Refusal> Controller::Impl::item_refusal(bool named_twice, std::int64_t partitions) const {
+  if (!active) {
+    return Refusal{ErrorCode::not_controller, {}};
+  }
+  if (named_twice) {
+    return Refusal{ErrorCode::invalid_request, "the request names this topic more than once"};
+  }
+  if (partitions > kPartitionsPerRequestMax) {
+    return Refusal{ErrorCode::policy_violation, "one request may make at most 10000 partitions"};
+  }
+  return std::nullopt;
+}
+
+void Controller::create_topics(const wire::CreateTopicsRequest& request, Done<wire::CreateTopicsResponse> done,
+                               const TakePartitions& take) {
   wire::CreateTopicsResponse response;
   wire::CreateTopicsResponse failure;
   std::vector<Record> records;
@@ -264,15 +282,9 @@ void Controller::create_topics(const wire::CreateTopicsRequest& request, Done<wi
     refuse(lost, {ErrorCode::not_controller, "this node is not the active controller"});
     failure.topics.push_back(std::move(lost));
     std::vector<Record> of_topic;
-    std::optional<Refusal> refusal;
-    if (!impl_->active) {
-      refusal = Refusal{ErrorCode::not_controller, {}};
-    } else if (twice.contains(topic.name)) {
-      refusal = Refusal{ErrorCode::invalid_request, "the request names this topic more than once"};
-    } else if (partitions > kPartitionsPerRequestMax) {
-      refusal = Refusal{ErrorCode::policy_violation, "one request may create at most 10000 partitions"};
-    } else {
-      refusal = impl_->create_topic(topic, of_topic, result);
+    std::optional<Refusal> refusal = impl_->item_refusal(twice.contains(topic.name), partitions);
+    if (!refusal) {
+      refusal = impl_->create_topic(topic, take, of_topic, result);
     }
     if (refusal) {
       refuse(result, *refusal);
@@ -286,7 +298,8 @@ void Controller::create_topics(const wire::CreateTopicsRequest& request, Done<wi
 
 // --- delete
 
-void Controller::delete_topics(const wire::DeleteTopicsRequest& request, Done<wire::DeleteTopicsResponse> done) {
+void Controller::delete_topics(const wire::DeleteTopicsRequest& request, Done<wire::DeleteTopicsResponse> done,
+                               const TakePartitions& take) {
   using State = wire::DeleteTopicsRequest::DeleteTopicState;
   std::vector<State> asked = request.topics;
   for (const std::string& name : request.topic_names) {  // before version 6
@@ -352,6 +365,10 @@ void Controller::delete_topics(const wire::DeleteTopicsRequest& request, Done<wi
       refusal = Refusal{ErrorCode::not_controller, {}};
     } else if (!enabled) {
       refusal = Refusal{ErrorCode::topic_deletion_disabled, "delete.topic.enable is false"};
+    } else if (!refusal && take && !take(static_cast<std::int64_t>(topic->partitions.size()))) {
+      refusal = Refusal{ErrorCode::throttling_quota_exceeded, {}};
+      result.name = topic->name;
+      result.topic_id = topic->id;
     }
     if (refusal) {
       refuse(result, *refusal);
@@ -369,7 +386,8 @@ void Controller::delete_topics(const wire::DeleteTopicsRequest& request, Done<wi
 
 // --- more partitions
 
-std::optional<Refusal> Controller::Impl::grow_topic(const PartitionsRequest& request, std::vector<Record>& records) {
+std::optional<Refusal> Controller::Impl::grow_topic(const PartitionsRequest& request, const TakePartitions& take,
+                                                    std::vector<Record>& records) {
   const TopicImage* topic = newest.find_topic(request.name);
   if (topic == nullptr) {
     return Refusal{ErrorCode::unknown_topic_or_partition, {}};
@@ -381,6 +399,9 @@ std::optional<Refusal> Controller::Impl::grow_topic(const PartitionsRequest& req
                                                       " would not be more"};
   }
   const std::int32_t additional = request.count - existing;
+  if (take && !take(additional)) {
+    return Refusal{ErrorCode::throttling_quota_exceeded, {}};
+  }
   const std::size_t replication_factor = existing == 0 ? 1 : topic->partitions.front().replicas.size();
   std::vector<std::vector<BrokerId>> replicas;
   if (request.assignments) {
@@ -410,7 +431,7 @@ std::optional<Refusal> Controller::Impl::grow_topic(const PartitionsRequest& req
 }
 
 void Controller::create_partitions(const wire::CreatePartitionsRequest& request,
-                                   Done<wire::CreatePartitionsResponse> done) {
+                                   Done<wire::CreatePartitionsResponse> done, const TakePartitions& take) {
   wire::CreatePartitionsResponse response;
   wire::CreatePartitionsResponse failure;
   std::vector<Record> records;
@@ -432,15 +453,9 @@ void Controller::create_partitions(const wire::CreatePartitionsRequest& request,
     refuse(lost, {ErrorCode::not_controller, "this node is not the active controller"});
     failure.results.push_back(std::move(lost));
     std::vector<Record> of_topic;
-    std::optional<Refusal> refusal;
-    if (!impl_->active) {
-      refusal = Refusal{ErrorCode::not_controller, {}};
-    } else if (twice.contains(topic.name)) {
-      refusal = Refusal{ErrorCode::invalid_request, "the request names this topic more than once"};
-    } else if (additional > kPartitionsPerRequestMax) {
-      refusal = Refusal{ErrorCode::policy_violation, "one request may add at most 10000 partitions"};
-    } else {
-      refusal = impl_->grow_topic(topic, of_topic);
+    std::optional<Refusal> refusal = impl_->item_refusal(twice.contains(topic.name), additional);
+    if (!refusal) {
+      refusal = impl_->grow_topic(topic, take, of_topic);
     }
     if (refusal) {
       refuse(result, *refusal);

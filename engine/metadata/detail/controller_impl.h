@@ -8,19 +8,15 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "engine/metadata/controller.h"
 #include "engine/metadata/placement.h"
+#include "engine/metadata/refusal.h"
 
 namespace hw::metadata {
-
-// An error of one topic or partition, as it goes into an answer.
-struct Refusal {
-  wire::ErrorCode error{};
-  std::string message;
-};
 
 struct Controller::Impl {
   Impl(Options given, Prng random) : options(std::move(given)), prng(random) {}
@@ -72,18 +68,33 @@ struct Controller::Impl {
   std::deque<Done<std::pair<wire::ErrorCode, ProducerId>>> producer_id_waiters;
   void serve_producer_ids();
 
+  // Partitions that a broker leads lose their leader to another member of the ISR, or stay without one; the ISR keeps its
+  // last member, which may lead again when it is back.
+  [[nodiscard]] std::vector<Record> records_for_fencing(BrokerId broker) const;
+
+  // cluster_changes.cpp
+  enum class ElectionType : std::int8_t { preferred = 0, unclean = 1 };
+  [[nodiscard]] std::optional<std::string> feature_error(const std::string& name, std::int16_t wanted, std::int8_t type,
+                                                         std::vector<Record>& records) const;
+  [[nodiscard]] Refusal elect(std::string_view topic, PartitionIndex index, ElectionType type,
+                              std::vector<Record>& records) const;
+  [[nodiscard]] Refusal reassign(const TopicImage* topic, const std::string& name,
+                                 const wire::AlterPartitionReassignmentsRequest::ReassignablePartition& wanted,
+                                 bool may_change_count) const;
+
   // topics.cpp
   [[nodiscard]] std::optional<Refusal> name_refusal(const std::string& name) const;
   [[nodiscard]] std::optional<Refusal> assignment_refusal(const std::vector<BrokerId>& replicas,
                                                           std::optional<std::size_t> replication_factor) const;
   [[nodiscard]] Result<std::vector<std::vector<BrokerId>>, Refusal> replicas_of(
       const wire::CreateTopicsRequest::CreatableTopic& topic);
+  [[nodiscard]] std::optional<Refusal> item_refusal(bool named_twice, std::int64_t partitions) const;
   [[nodiscard]] std::optional<Refusal> create_topic(const wire::CreateTopicsRequest::CreatableTopic& topic,
-                                                    std::vector<Record>& records,
+                                                    const TakePartitions& take, std::vector<Record>& records,
                                                     wire::CreateTopicsResponse::CreatableTopicResult& result);
   [[nodiscard]] Record partition_record(const Uuid& topic, std::int32_t index, const std::vector<BrokerId>& replicas) const;
   [[nodiscard]] std::optional<Refusal> grow_topic(const wire::CreatePartitionsRequest::CreatePartitionsTopic& request,
-                                                  std::vector<Record>& records);
+                                                  const TakePartitions& take, std::vector<Record>& records);
 };
 
 // Partitions that one request may create.

@@ -68,6 +68,11 @@ struct ConfigResource {
 };
 using ConfigMap = std::map<std::string, std::string, std::less<>>;
 
+// Whom a client quota is for: entity types ("user", "client-id", "ip") with names; nullopt: the default of that type.
+using QuotaEntity = std::map<std::string, std::optional<std::string>>;
+using QuotaValues = std::map<std::string, double, std::less<>>;  // by quota key, producer_byte_rate for example
+using ClientQuotaMap = std::map<QuotaEntity, QuotaValues>;
+
 class MetadataImage {
  public:
   [[nodiscard]] Offset offset() const noexcept { return offset_; }      // of the last record replayed; -1: none
@@ -84,6 +89,7 @@ class MetadataImage {
   [[nodiscard]] const std::map<BrokerId, BrokerImage>& brokers() const noexcept { return *brokers_; }
   [[nodiscard]] const std::map<ConfigResource, ConfigMap>& configs() const noexcept { return *configs_; }
   [[nodiscard]] const std::map<std::string, std::int16_t, std::less<>>& features() const noexcept { return *features_; }
+  [[nodiscard]] const ClientQuotaMap& client_quotas() const noexcept { return *client_quotas_; }
   [[nodiscard]] std::int64_t next_producer_id() const noexcept { return next_producer_id_; }
 
  private:
@@ -98,6 +104,7 @@ class MetadataImage {
   std::shared_ptr<const std::map<ConfigResource, ConfigMap>> configs_ = std::make_shared<const std::map<ConfigResource, ConfigMap>>();
   std::shared_ptr<const std::map<std::string, std::int16_t, std::less<>>> features_ =
       std::make_shared<const std::map<std::string, std::int16_t, std::less<>>>();
+  std::shared_ptr<const ClientQuotaMap> client_quotas_ = std::make_shared<const ClientQuotaMap>();
 };
 
 // What changed between two images, in the order of the records. The broker and the observer act on it.
@@ -124,9 +131,10 @@ struct MetadataDelta {
   std::vector<ConfigChange> configs_changed;
   std::vector<BrokerId> brokers_changed;
   bool features_changed = false;
+  bool client_quotas_changed = false;
   [[nodiscard]] bool empty() const noexcept {
     return topics_created.empty() && partitions_changed.empty() && topics_deleted.empty() && configs_changed.empty() &&
-           brokers_changed.empty() && !features_changed;
+           brokers_changed.empty() && !features_changed && !client_quotas_changed;
   }
 };
 

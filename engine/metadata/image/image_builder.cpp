@@ -73,6 +73,7 @@ struct ImageBuilder::State {
   CopyOnWrite<Brokers> brokers;
   CopyOnWrite<Configs> configs;
   CopyOnWrite<Features> features;
+  CopyOnWrite<ClientQuotaMap> client_quotas;
   std::map<Uuid, std::shared_ptr<TopicImage>> fresh;  // topics that only the working image sees
   // Partitions that came before a smaller index (snapshots may list them in any order).
   std::map<Uuid, std::map<std::int32_t, PartitionImage>> waiting;
@@ -353,6 +354,23 @@ struct ImageBuilder::State {
     delta.features_changed = tracking;
     return {};
   }
+  Result<void> apply(const wire::ClientQuotaRecord& record) {
+    QuotaEntity entity;
+    for (const auto& part : record.entity) {
+      entity[part.entity_type] = part.entity_name;
+    }
+    ClientQuotaMap& map = client_quotas.open(image.client_quotas_);
+    if (!record.remove) {
+      map[std::move(entity)][record.key] = record.value;
+    } else if (const auto at = map.find(entity); at != map.end()) {
+      at->second.erase(record.key);
+      if (at->second.empty()) {
+        map.erase(at);
+      }
+    }
+    delta.client_quotas_changed = tracking;
+    return {};
+  }
   Result<void> apply(const wire::ProducerIdsRecord& record) {
     const std::int64_t next = raw(record.next_producer_id);
     if (next < image.next_producer_id_) {
@@ -477,6 +495,7 @@ ImageBuilder::Published ImageBuilder::publish() {
     s.brokers.close();
     s.configs.close();
     s.features.close();
+    s.client_quotas.close();
     s.fresh.clear();
   }
   result.image = s.published;

@@ -32,6 +32,7 @@ HW_RECORD_TYPE(FenceBrokerRecord, 7);
 HW_RECORD_TYPE(UnfenceBrokerRecord, 8);
 HW_RECORD_TYPE(RemoveTopicRecord, 9);
 HW_RECORD_TYPE(FeatureLevelRecord, 12);
+HW_RECORD_TYPE(ClientQuotaRecord, 14);
 HW_RECORD_TYPE(ProducerIdsRecord, 15);
 HW_RECORD_TYPE(BrokerRegistrationChangeRecord, 17);
 HW_RECORD_TYPE(NoOpRecord, 20);

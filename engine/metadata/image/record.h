@@ -16,6 +16,7 @@
 #include "engine/wire/msg/begin_transaction_record.h"
 #include "engine/wire/msg/broker_registration_change_record.h"
 #include "engine/wire/msg/clear_elr_record.h"
+#include "engine/wire/msg/client_quota_record.h"
 #include "engine/wire/msg/config_record.h"
 #include "engine/wire/msg/end_transaction_record.h"
 #include "engine/wire/msg/feature_level_record.h"
@@ -47,7 +48,7 @@ using Record =
                  wire::RemoveTopicRecord, wire::FeatureLevelRecord, wire::ProducerIdsRecord,
                  wire::BrokerRegistrationChangeRecord, wire::NoOpRecord, wire::BeginTransactionRecord,
                  wire::EndTransactionRecord, wire::AbortTransactionRecord, wire::RegisterControllerRecord,
-                 wire::ClearElrRecord, wire::UnregisterControllerRecord, UnknownRecord>;
+                 wire::ClearElrRecord, wire::UnregisterControllerRecord, wire::ClientQuotaRecord, UnknownRecord>;
 
 // The value bytes of a record. Fails only where a string or array is longer than the format can carry.
 [[nodiscard]] Result<Bytes> encode_record(const Record& record);

@@ -89,12 +89,14 @@ class TestConfigs : public QObject {
   void what_create_topics_answers();
   void broker_configs_are_typed();
   void a_broker_describes_itself();
+  void groups_and_client_metrics_are_described();
   void cluster_wide_defaults_are_described();
   void effective_values_for_the_log();
 };
 
 void TestConfigs::the_table_is_sorted_and_whole() {
-  for (const std::span<const ConfigDef> defs : {topic_config_defs(), broker_config_defs()}) {
+  for (const std::span<const ConfigDef> defs :
+       {topic_config_defs(), broker_config_defs(), group_config_defs(), client_metrics_config_defs()}) {
     QVERIFY(std::is_sorted(defs.begin(), defs.end(), [](const auto& a, const auto& b) { return a.name < b.name; }));
   }
   QCOMPARE(topic_config_defs().size(), std::size_t{38});
@@ -122,15 +124,28 @@ void TestConfigs::the_table_agrees_with_the_reference() {
       {"LIST", ConfigType::list},       {"CLASS", ConfigType::class_name},  {"PASSWORD", ConfigType::password}};
   std::size_t topics = 0;
   std::size_t brokers = 0;
+  std::size_t groups = 0;
+  std::size_t client_metrics = 0;
   for (const QJsonValue& item : all) {
     const QJsonObject key = item.toObject();
     const QString scope = key["scope"].toString();
-    if (scope != "topic" && scope != "broker") {
+    const std::string name = key["name"].toString().toStdString();
+    const ConfigDef* def = nullptr;
+    if (scope == "topic") {
+      ++topics;
+      def = find_topic_config(name);
+    } else if (scope == "broker") {
+      ++brokers;
+      def = find_broker_config(name);
+    } else if (scope == "group") {
+      ++groups;
+      def = find_group_config(name);
+    } else if (scope == "client-metrics") {
+      ++client_metrics;
+      def = find_client_metrics_config(name);
+    } else {
       continue;
     }
-    ++(scope == "topic" ? topics : brokers);
-    const std::string name = key["name"].toString().toStdString();
-    const ConfigDef* def = scope == "topic" ? find_topic_config(name) : find_broker_config(name);
     QVERIFY2(def != nullptr, name.c_str());
     QVERIFY2(def->type == types.at(key["type"].toString()), name.c_str());
     QVERIFY2(def->has_default == !key["default"].isNull(), name.c_str());
@@ -148,7 +163,10 @@ void TestConfigs::the_table_agrees_with_the_reference() {
                                     : mode == "per-broker" ? ConfigUpdateMode::per_broker
                                                            : ConfigUpdateMode::cluster_wide),
                name.c_str());
-    } else {
+    } else if (scope == "group") {
+      const std::string broker_key = key["brokerSynonyms"].toString().toStdString();
+      QVERIFY2(broker_key.empty() ? def->synonyms.empty() : def->synonyms.front().name == broker_key, name.c_str());
+    } else if (scope == "topic") {
       const QJsonArray synonyms = key["brokerSynonyms"].toArray();
       QVERIFY2(def->synonyms.size() == static_cast<std::size_t>(synonyms.size()), name.c_str());
       for (int i = 0; i < synonyms.size(); ++i) {
@@ -158,10 +176,13 @@ void TestConfigs::the_table_agrees_with_the_reference() {
   }
   QCOMPARE(topics, topic_config_defs().size());
   QCOMPARE(brokers, broker_config_defs().size());
+  QCOMPARE(groups, group_config_defs().size());
+  QCOMPARE(client_metrics, client_metrics_config_defs().size());
 }
 
 void TestConfigs::every_default_is_valid() {
-  for (const std::span<const ConfigDef> defs : {topic_config_defs(), broker_config_defs()}) {
+  for (const std::span<const ConfigDef> defs :
+       {topic_config_defs(), broker_config_defs(), group_config_defs(), client_metrics_config_defs()}) {
     for (const ConfigDef& def : defs) {
       if (def.has_default && def.range != "non-empty list") {  // empty by default, but nobody may say so
         const Result<std::string> value = parse_config_value(def, def.default_value);
@@ -337,6 +358,9 @@ void TestConfigs::broker_configs_are_typed() {
   const Result<BrokerConfigs> bad = BrokerConfigs::parse({{"num.partitions", "0"}});
   QVERIFY(!bad);
   QVERIFY(bad.error().detail.find("num.partitions") != std::string::npos);
+  const Result<BrokerConfigs> torn =
+      BrokerConfigs::parse({{"group.min.session.timeout.ms", "9"}, {"group.max.session.timeout.ms", "8"}});
+  QVERIFY(!torn && torn.error().detail.find("group.max.session.timeout.ms") != std::string::npos);
 }
 
 void TestConfigs::a_broker_describes_itself() {
@@ -360,6 +384,29 @@ void TestConfigs::a_broker_describes_itself() {
   QCOMPARE(places(*find(values, "node.id")), std::string("node.id=1@4"));
   QCOMPARE(places(*find(values, "listeners")),
            std::string("listeners=PLAINTEXT://localhost:9092@4 listeners=PLAINTEXT://:9092@5"));
+}
+
+void TestConfigs::groups_and_client_metrics_are_described() {
+  const BrokerConfigs file = statics({{"group.share.session.timeout.ms", "46000"}});
+  const MetadataImage image = image_with({broker_config("", "group.consumer.assignment.interval.ms", "2000")});
+  const ConfigMap own = {{"share.isolation.level", "read_committed"}};
+  const std::vector<ConfigValue> values = describe_group_configs(&own, file, image, kNode);
+  QCOMPARE(values.size(), std::size_t{21});
+  QCOMPARE(places(*find(values, "share.isolation.level")),
+           std::string("share.isolation.level=read_committed@8 share.isolation.level=read_uncommitted@5"));
+  QCOMPARE(*find(values, "share.session.timeout.ms")->value, std::string("46000"));
+  QVERIFY(find(values, "share.session.timeout.ms")->source == ConfigSource::static_broker);
+  QCOMPARE(places(*find(values, "consumer.assignment.interval.ms")),
+           std::string("group.consumer.assignment.interval.ms=2000@3 group.consumer.assignment.interval.ms=1000@5"));
+  QCOMPARE(*find(values, "streams.assignor.name")->value, std::string("sticky"));
+  QCOMPARE(places(*find(values, "streams.assignor.name")), std::string("group.streams.assignors=sticky@5"));
+
+  const ConfigMap subscription = {{"metrics", "a.b,c"}};
+  const std::vector<ConfigValue> metrics = describe_client_metrics_configs(&subscription);
+  QCOMPARE(metrics.size(), std::size_t{3});
+  QCOMPARE(*find(metrics, "interval.ms")->value, std::string("300000"));
+  QCOMPARE(places(*find(metrics, "metrics")), std::string("metrics=a.b,c@7"));
+  QVERIFY(find(metrics, "interval.ms")->source == ConfigSource::default_value);
 }
 
 void TestConfigs::cluster_wide_defaults_are_described() {
