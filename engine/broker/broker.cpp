@@ -793,8 +793,36 @@ struct Broker::Impl {
     return true;
   }
 
+  // A consumer above its quota gets no records and no session learns that it was told anything. True: that was the answer.
+  bool throttled_instead(const ParkedFetch& fetch, const FetchSession* session, BrokerOutputs& out) {
+    if (!options.fetch_throttle_ms || fetch.replica.value() >= 0) {
+      return false;
+    }
+    // About the size of the answer: what goes with the records is small beside them.
+    constexpr std::int64_t kAnswerBytes = 32;
+    constexpr std::int64_t kPartitionBytes = 64;
+    std::int64_t bytes = kAnswerBytes;
+    for (const Found& result : found) {
+      bytes += kPartitionBytes + (result.data.records ? static_cast<std::int64_t>(result.data.records->size()) : 0);
+    }
+    const std::int32_t wait = options.fetch_throttle_ms(fetch.ticket, bytes);
+    if (wait <= 0) {
+      return false;
+    }
+    found.clear();
+    unknown.clear();
+    wire::FetchResponse response;
+    response.throttle_time_ms = wait;
+    response.session_id = session == nullptr ? kNoSession : session->id();
+    out.fetched.push_back({fetch.ticket, std::move(response)});
+    return true;
+  }
+
   void answer_fetch(ParkedFetch& fetch, FetchSession* session, wire::FetchResponse response, Now now,
                     BrokerOutputs& out) {
+    if (throttled_instead(fetch, session, out)) {
+      return;
+    }
     const bool by_topic_id = fetch.version >= 13;
     wire::FetchResponse::FetchableTopicResponse* topic = nullptr;
     std::int64_t bytes_out = 0;

@@ -51,6 +51,8 @@ struct BrokerOptions {
   std::int32_t fetch_max_bytes = 57'671'680;  // fetch.max.bytes
   std::size_t max_parked = 200'000;
   FetchSessionCache::Limits sessions;
+  // Asked before records leave for a consumer: for how many milliseconds it is to wait instead; 0: they leave. May be empty.
+  std::function<std::int32_t(const Ticket& ticket, std::int64_t bytes)> fetch_throttle_ms;
 };
 
 // Answers in the order in which they became ready.
