@@ -2,6 +2,7 @@
 #include "engine/api/admin_handlers.h"
 
 #include <array>
+#include <charconv>
 
 namespace hw::api {
 
@@ -12,12 +13,50 @@ std::span<const Handler> admin_handlers() {
       handler<wire::DescribeClusterRequest, handle_describe_cluster>(),
       handler<wire::DescribeTopicPartitionsRequest, handle_describe_topic_partitions>(),
       handler<wire::DescribeConfigsRequest, handle_describe_configs>(),
+      handler<wire::AlterConfigsRequest, handle_alter_configs>(),
+      handler<wire::IncrementalAlterConfigsRequest, handle_incremental_alter_configs>(),
+      handler<wire::ListConfigResourcesRequest, handle_list_config_resources>(),
+      handler<wire::DescribeClientQuotasRequest, handle_describe_client_quotas>(),
+      handler<wire::AlterClientQuotasRequest, handle_alter_client_quotas>(),
+      handler<wire::DescribeAclsRequest, handle_describe_acls>(),
+      handler<wire::CreateAclsRequest, handle_create_acls>(),
+      handler<wire::DeleteAclsRequest, handle_delete_acls>(),
+      handler<wire::SaslHandshakeRequest, handle_sasl_handshake>(),
+      handler<wire::SaslAuthenticateRequest, handle_sasl_authenticate>(),
+      handler<wire::CreateDelegationTokenRequest, handle_create_delegation_token>(),
+      handler<wire::RenewDelegationTokenRequest, handle_renew_delegation_token>(),
+      handler<wire::ExpireDelegationTokenRequest, handle_expire_delegation_token>(),
+      handler<wire::DescribeDelegationTokenRequest, handle_describe_delegation_token>(),
+      handler<wire::UpdateFeaturesRequest, handle_update_features>(),
+      handler<wire::ElectLeadersRequest, handle_elect_leaders>(),
+      handler<wire::AlterPartitionReassignmentsRequest, handle_alter_partition_reassignments>(),
+      handler<wire::ListPartitionReassignmentsRequest, handle_list_partition_reassignments>(),
+      handler<wire::DescribeQuorumRequest, handle_describe_quorum>(),
+      handler<wire::UnregisterBrokerRequest, handle_unregister_broker>(),
+      handler<wire::GetTelemetrySubscriptionsRequest, handle_get_telemetry_subscriptions>(false),
+      handler<wire::PushTelemetryRequest, handle_push_telemetry>(false),
       handler<wire::CreateTopicsRequest, handle_create_topics>(),
       handler<wire::DeleteTopicsRequest, handle_delete_topics>(),
       handler<wire::CreatePartitionsRequest, handle_create_partitions>(),
       handler<wire::InitProducerIdRequest, handle_init_producer_id>(),
   };
   return kHandlers;
+}
+
+std::optional<std::string> other_node(std::string_view name, BrokerId self) {
+  std::string_view digits = name;
+  if (digits.starts_with('+')) {
+    digits.remove_prefix(1);
+  }
+  std::int32_t id = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), id);
+  if (error != std::errc{} || end != digits.data() + digits.size()) {
+    return "'" + std::string(name) + "' is no broker id";
+  }
+  if (id != self.value()) {
+    return "broker " + std::string(name) + " answers for itself, this is broker " + std::to_string(self.value());
+  }
+  return std::nullopt;
 }
 
 const metadata::ListenerImage* live_endpoint(const metadata::MetadataImage& image, BrokerId id, std::string_view listener) {

@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,7 @@ struct NodeOptions {
   std::string advertised_host = "localhost";
   std::uint16_t advertised_port = 9092;  // set before start(): the shell binds first
   std::map<std::string, std::string> configs;  // Kafka's broker keys (static configuration)
+  std::string log_level = "INFO";              // of the process, as Kafka names levels
 };
 
 // Time as a core needs it: monotonic for deadlines, wall for records.
@@ -58,7 +60,9 @@ struct Outputs {
   std::vector<Reply> replies;
   std::vector<Close> closes;
   std::vector<DiskJob> disk_jobs;
+  std::optional<std::string> log_level;  // a client changed the level of the root logger
   void clear() {
+    log_level.reset();
     replies.clear();
     closes.clear();
     disk_jobs.clear();
@@ -79,10 +83,15 @@ class NodeCore {
   Result<void> start(Now now, Outputs& out);
   [[nodiscard]] bool ready() const;  // produce and fetch work
 
-  void connected(ConnectionId connection, const std::string& peer, Now now);
+  void connected(ConnectionId connection, const std::string& peer, Now now, Outputs& out);
+  [[nodiscard]] bool may_accept() const;  // false: max.connections or their rate is reached
   void disconnected(ConnectionId connection, Now now, Outputs& out);
   // One request frame without its length prefix.
   void request(ConnectionId connection, Bytes frame, Now now, Outputs& out);
+
+  // How long the node's thread worked for a request of this connection: what request_percentage quotas count. The core has no
+  // clock, so the shell says it after the turn, and it counts from the connection's next answer on.
+  void spent(ConnectionId connection, Duration time, Now now);
 
   void tick(Now now, Outputs& out);
   [[nodiscard]] Instant next_deadline() const;  // kNever: nothing to do until an input comes

@@ -43,6 +43,12 @@ class GroupCoordinator;
 namespace hw::metadata {
 class Controller;
 }
+namespace hw::quotas {
+class ClientQuotas;
+}
+namespace hw::raft {
+struct QuorumView;
+}
 
 namespace hw::api {
 
@@ -63,6 +69,9 @@ struct RequestContext {
   std::int16_t api_version = 0;
   std::int32_t correlation_id = 0;
   std::string_view listener = "PLAINTEXT";
+  std::string_view software_name;     // what ApiVersions told; empty: nothing yet
+  std::string_view software_version;
+  std::string_view user = "ANONYMOUS";  // nobody proves who he is on a listener without authentication
   // ApiVersions only: the client asked for a version that is not offered; api_version is 0 and the body is not decoded.
   bool version_unsupported = false;
   Now now;
@@ -86,6 +95,10 @@ class Node {
   [[nodiscard]] virtual Prng& prng() = 0;
   [[nodiscard]] virtual Now now() const = 0;
   virtual void emit(event::Any event) = 0;
+  [[nodiscard]] virtual class LogLevels& log_levels() = 0;
+  [[nodiscard]] virtual quotas::ClientQuotas& quotas() = 0;
+  [[nodiscard]] virtual class ClientTelemetry& telemetry() = 0;
+  [[nodiscard]] virtual raft::QuorumView quorum() const = 0;
 
   // Creates an internal topic (__consumer_offsets) with the broker's configuration unless it exists or is on its way.
   virtual void ensure_internal_topic(std::string_view name) = 0;
@@ -94,9 +107,43 @@ class Node {
   // The API keys that this node serves, ascending: what ApiVersions offers.
   [[nodiscard]] virtual std::span<const std::int16_t> served_apis() const = 0;
 
-  // Answers a request. The response is encoded in the version of the request.
+  // Answers a request. The response is encoded in the version of the request. A client that is above its share of the
+  // node's time is told so in the answer; after that, and after a throttle time that the handler put there, its connection
+  // is not read for as long (KIP-219).
   template <class Response>
   void reply(const ReplyToken& token, const Response& response) {
+    if constexpr (requires { response.throttle_time_ms; }) {
+      const std::int32_t request_quota = request_throttle_ms(token);
+      if (request_quota > response.throttle_time_ms) {
+        Response throttled = response;
+        throttled.throttle_time_ms = request_quota;
+        encode_reply(token, throttled, request_quota);
+        return;
+      }
+      encode_reply(token, response, response.throttle_time_ms);
+    } else {
+      encode_reply(token, response, request_throttle_ms(token));
+    }
+  }
+  // acks=0: nothing is sent, the connection goes on with its next request, not before `throttle_ms` are over.
+  virtual void no_reply(const ReplyToken& token, std::int32_t throttle_ms = 0) = 0;
+  // Closes the connection without an answer; `reason` says what was wrong, for people.
+  virtual void close(ConnectionId connection, std::string reason) = 0;
+  // Tells observers that a request was refused as a whole (answered with an error at the top level).
+  virtual void refused(const RequestContext& request, wire::ErrorCode error, std::string detail) = 0;
+
+ protected:
+  // False where the token is not open any more. Otherwise `writer` holds a length to patch and the response header.
+  virtual bool begin_reply(const ReplyToken& token, wire::Writer& writer, wire::Writer::LengthMark& size,
+                           std::int16_t& version) = 0;
+  virtual void finish_reply(const ReplyToken& token, BytesChain frame, std::int32_t throttle_ms) = 0;
+  // How long the client of an open request is to be muted for its use of the node's time; 0: not at all.
+  [[nodiscard]] virtual std::int32_t request_throttle_ms(const ReplyToken& token) = 0;
+  virtual void fail_reply(const ReplyToken& token, std::string_view message) = 0;  // a response that cannot be encoded: our bug
+
+ private:
+  template <class Response>
+  void encode_reply(const ReplyToken& token, const Response& response, std::int32_t throttle_ms) {
     std::int16_t version = 0;
     wire::Writer writer;
     wire::Writer::LengthMark size;
@@ -108,21 +155,8 @@ class Node {
       return;
     }
     writer.patch_length(size);
-    finish_reply(token, writer.finish());
+    finish_reply(token, writer.finish(), throttle_ms);
   }
-  // acks=0: nothing is sent, the connection goes on with its next request.
-  virtual void no_reply(const ReplyToken& token) = 0;
-  // Closes the connection without an answer; `reason` says what was wrong, for people.
-  virtual void close(ConnectionId connection, std::string reason) = 0;
-  // Tells observers that a request was refused as a whole (answered with an error at the top level).
-  virtual void refused(const RequestContext& request, wire::ErrorCode error, std::string detail) = 0;
-
- protected:
-  // False where the token is not open any more. Otherwise `writer` holds a length to patch and the response header.
-  virtual bool begin_reply(const ReplyToken& token, wire::Writer& writer, wire::Writer::LengthMark& size,
-                           std::int16_t& version) = 0;
-  virtual void finish_reply(const ReplyToken& token, BytesChain frame) = 0;
-  virtual void fail_reply(const ReplyToken& token, std::string_view message) = 0;  // a response that cannot be encoded: our bug
 };
 
 // Decodes the body and serves it.
@@ -131,13 +165,14 @@ using HandlerFunction = void (*)(Node& node, const RequestContext& context, wire
 struct Handler {
   std::int16_t api_key = -1;
   HandlerFunction serve = nullptr;
+  bool offered = true;  // false: answered, but not named by ApiVersions
 };
 
 // What happens to a body that does not decode: the connection closes, nobody else is touched.
 void close_undecodable(Node& node, const RequestContext& context, std::string_view message);
 
 template <class Request, void (*Serve)(Node&, const RequestContext&, Request&)>
-[[nodiscard]] constexpr Handler handler() {
+[[nodiscard]] constexpr Handler handler(bool offered = true) {
   return Handler{Request::kApiKey, [](Node& node, const RequestContext& context, wire::Reader& body) {
                    Request request;
                    // Bytes behind the body are ignored, as Kafka does: librdkafka 2.16 sends three in its Metadata v13.
@@ -146,7 +181,8 @@ template <class Request, void (*Serve)(Node&, const RequestContext&, Request&)>
                      return;
                    }
                    Serve(node, context, request);
-                 }};
+                 },
+                 offered};
 }
 
 // The tables of the areas.

@@ -5,10 +5,13 @@
 #include <unordered_map>
 #include <utility>
 
+#include "engine/api/client_telemetry.h"
+#include "engine/api/connection_limits.h"
 #include "engine/api/core.h"
 #include "engine/api/group_log.h"
 #include "engine/api/handler.h"
 #include "engine/api/job_gate.h"
+#include "engine/api/log_levels.h"
 #include "engine/api/request_frame.h"
 #include "engine/api/topic_settings.h"
 #include "engine/broker/broker.h"
@@ -17,6 +20,7 @@
 #include "engine/log/log_manager.h"
 #include "engine/metadata/configs.h"
 #include "engine/metadata/control_plane.h"
+#include "engine/quotas/client_quotas.h"
 #include "engine/raft/format.h"
 #include "engine/raft/quorum.h"
 #include "engine/wire/msg/apis.h"
@@ -29,6 +33,7 @@ namespace {
 constexpr const char* kMetadataTopic = "__cluster_metadata";
 constexpr Uuid kMetadataTopicId{0, 1};  // Kafka's reserved id of that topic
 constexpr std::size_t kHandlerSlots = 128;
+constexpr std::string_view kAnonymous = "ANONYMOUS";
 
 std::string metadata_directory(const std::string& directory) { return directory + "/" + kMetadataTopic + "-0"; }
 std::string quorum_state_path(const std::string& directory) { return metadata_directory(directory) + "/quorum-state"; }
@@ -51,21 +56,26 @@ struct NodeCore::Impl final : Node {
   Impl(NodeOptions given, env::Disk& the_disk, event::EventSink* sink, std::shared_ptr<event::NodeCounters> node_counters,
        Prng random)
       : options_(std::move(given)),
+        log_levels_(options_.log_level),
         disk(the_disk),
         in_memory(dynamic_cast<env::MemoryDisk*>(&the_disk) != nullptr),
         events(sink),
         counters(node_counters != nullptr ? std::move(node_counters) : std::make_shared<event::NodeCounters>()),
         prng_(random) {
+    std::set<std::size_t> hidden;
     for (const std::span<const Handler> table : {data_handlers(), admin_handlers(), group_handlers()}) {
       for (const Handler& handler : table) {
         HW_ASSERT(handler.api_key >= 0 && static_cast<std::size_t>(handler.api_key) < kHandlerSlots,
                   "an API key has a slot");
         HW_ASSERT(handlers[static_cast<std::size_t>(handler.api_key)] == nullptr, "one handler per API key");
         handlers[static_cast<std::size_t>(handler.api_key)] = handler.serve;
+        if (!handler.offered) {
+          hidden.insert(static_cast<std::size_t>(handler.api_key));
+        }
       }
     }
     for (std::size_t key = 0; key < handlers.size(); ++key) {
-      if (handlers[key] != nullptr) {
+      if (handlers[key] != nullptr && !hidden.contains(key)) {
         served.push_back(static_cast<std::int16_t>(key));
       }
     }
@@ -76,6 +86,7 @@ struct NodeCore::Impl final : Node {
     std::int16_t api_key = -1;
     std::int16_t api_version = 0;
     std::int32_t correlation_id = 0;
+    std::size_t size = 0;
   };
   struct Connection {
     std::string peer;
@@ -85,6 +96,7 @@ struct NodeCore::Impl final : Node {
     std::string software_version;
     bool identified = false;
     OpenRequest open;
+    ConnectionLimits::Entry limit;
   };
 
   // ---------------------------------------------------------------- Node: what handlers see
@@ -103,6 +115,8 @@ struct NodeCore::Impl final : Node {
       events->emit(std::move(event));
     }
   }
+
+  [[nodiscard]] LogLevels& log_levels() override { return log_levels_; }
 
   void ensure_internal_topic(std::string_view name) override {
     if (image()->find_topic(name) != nullptr || !creating.insert(std::string(name)).second) {
@@ -131,13 +145,32 @@ struct NodeCore::Impl final : Node {
 
   [[nodiscard]] std::span<const std::int16_t> served_apis() const override { return served; }
 
-  void no_reply(const ReplyToken& token) override {
+  [[nodiscard]] quotas::ClientQuotas& quotas() override { return client_quotas; }
+  [[nodiscard]] ClientTelemetry& telemetry() override { return client_telemetry; }
+  [[nodiscard]] raft::QuorumView quorum() const override { return control->quorum(); }
+
+  [[nodiscard]] std::int32_t request_throttle_ms(const ReplyToken& token) override {
+    if (!client_quotas.active(quotas::QuotaKind::request)) {
+      return 0;
+    }
+    const Connection* connection = open_connection(token);
+    return connection == nullptr ? 0 : throttle_ms(client_quotas.excess(quotas::QuotaKind::request, client_of(*connection), now_.instant));
+  }
+
+  [[nodiscard]] static quotas::Client client_of(const Connection& connection) noexcept {
+    return {kAnonymous, connection.client_id};
+  }
+  [[nodiscard]] static std::int32_t throttle_ms(Duration duration) noexcept {
+    return static_cast<std::int32_t>(duration.ms());
+  }
+
+  void no_reply(const ReplyToken& token, std::int32_t throttle) override {
     Connection* connection = open_connection(token);
     if (connection == nullptr) {
       return;
     }
     connection->open.serial = 0;
-    out->replies.push_back({token.connection, BytesChain{}, false, {}});
+    out->replies.push_back({token.connection, BytesChain{}, false, milliseconds(throttle)});
   }
 
   void close(ConnectionId id, std::string reason) override {
@@ -170,11 +203,12 @@ struct NodeCore::Impl final : Node {
     return true;
   }
 
-  void finish_reply(const ReplyToken& token, BytesChain frame) override {
+  void finish_reply(const ReplyToken& token, BytesChain frame, std::int32_t throttle) override {
     Connection* connection = open_connection(token);
     HW_ASSERT(connection != nullptr, "a reply is finished in the turn it began");
     connection->open.serial = 0;
-    out->replies.push_back({token.connection, std::move(frame), false, {}});
+    limits.active(connection->limit, now_.instant);
+    out->replies.push_back({token.connection, std::move(frame), false, milliseconds(throttle)});
   }
 
   void fail_reply(const ReplyToken& token, std::string_view message) override {
@@ -200,6 +234,8 @@ struct NodeCore::Impl final : Node {
     emit(event::NodeStarted{options_.node, options_.advertised_host, options_.advertised_port, true, true,
                             logs->meta().cluster_id, in_memory ? std::string{} : options_.directory, counters});
     HW_CHECK(open_quorum());
+    client_quotas = quotas::ClientQuotas(quota_options(*configs));
+    configs_changed();
     make_cores();
     HW_CHECK(logs->load_all([this](const log::LogIdentity& identity) { return wanted(identity); }, now.wall));
     starting = false;
@@ -352,6 +388,11 @@ struct NodeCore::Impl final : Node {
     broker_options.fetch_max_bytes = static_cast<std::int32_t>(configs->number("fetch.max.bytes"));
     broker_options.sessions.sessions =
         static_cast<std::size_t>(std::max<std::int64_t>(configs->number("max.incremental.fetch.session.cache.slots"), 0));
+    broker_options.fetch_throttle_ms = [this](const broker::Ticket& ticket, std::int64_t bytes) {
+      return client_quotas.active(quotas::QuotaKind::fetch) || client_quotas.active(quotas::QuotaKind::request)
+                 ? fetch_throttle_ms(ticket, bytes)
+                 : 0;
+    };
     the_broker = std::make_unique<broker::Broker>(
         std::move(broker_options), *logs, events, counters,
         [this](const std::string& topic) { return settings_of(topic); }, Prng(prng_.next()));
@@ -359,7 +400,18 @@ struct NodeCore::Impl final : Node {
   }
 
   [[nodiscard]] broker::TopicSettings settings_of(std::string_view topic) const {
-    return topic_settings(metadata::effective_topic_configs(topic, *control->image(), *configs, options_.node), *configs);
+    return topic_settings(metadata::effective_topic_configs(topic, *control->image(), *configs, options_.node), *in_force);
+  }
+
+  // Broker keys were set at run time: whoever obeys one that may change so takes the new values. Topics look theirs up when
+  // the image is applied.
+  void configs_changed() {
+    in_force = std::make_shared<const metadata::BrokerConfigs>(configs->with_dynamic(*image(), options_.node));
+    limits.configure(*in_force);
+    client_telemetry.configure(static_cast<std::int32_t>(in_force->number("telemetry.max.bytes")));
+    client_telemetry.set_subscriptions(*image());
+    client_quotas.set(image()->client_quotas());
+    limits.set_quotas(image()->client_quotas());
   }
 
   [[nodiscard]] std::optional<log::LogConfig> wanted(const log::LogIdentity& identity) const {
@@ -408,6 +460,7 @@ struct NodeCore::Impl final : Node {
       return;
     }
     Connection& connection = it->second;
+    limits.active(connection.limit, now.instant);
     counters->requests.add(1);
     if (stopped) {
       close(id, "the node does not serve any more");
@@ -435,12 +488,14 @@ struct NodeCore::Impl final : Node {
       emit(event::ClientIdentified{id, connection.client_id, connection.software_name, connection.software_version});
     }
     connection.open = {++serial, parsed.api_key, parsed.version_unsupported ? std::int16_t{0} : parsed.api_version,
-                       parsed.correlation_id};
+                       parsed.correlation_id, frame.size()};
     RequestContext context;
     context.token = {id, connection.open.serial};
     context.peer = connection.peer;
     context.client_host = connection.client_host;
     context.client_id = connection.client_id;
+    context.software_name = connection.software_name;
+    context.software_version = connection.software_version;
     context.api_key = parsed.api_key;
     context.api_version = connection.open.api_version;
     context.correlation_id = parsed.correlation_id;
@@ -464,7 +519,12 @@ struct NodeCore::Impl final : Node {
       node.now_ = now;
       node.out = &outputs;
     }
-    ~Turn() { node_.out = &node_.unowned_; }
+    ~Turn() {
+      if (std::optional<std::string> level = node_.log_levels_.take_change()) {
+        node_.out->log_level = std::move(level);
+      }
+      node_.out = &node_.unowned_;
+    }
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
     Impl& node_;
@@ -566,6 +626,22 @@ struct NodeCore::Impl final : Node {
     if (starting) {
       return;  // one delta of everything follows when all is replayed
     }
+    const auto of_brokers = [](const metadata::MetadataDelta::ConfigChange& config) {
+      return config.resource.type == metadata::ConfigResourceType::broker;
+    };
+    if (std::any_of(change.delta.configs_changed.begin(), change.delta.configs_changed.end(), of_brokers)) {
+      configs_changed();
+    }
+    const auto of_client_metrics = [](const metadata::MetadataDelta::ConfigChange& config) {
+      return config.resource.type == metadata::ConfigResourceType::client_metrics;
+    };
+    if (std::any_of(change.delta.configs_changed.begin(), change.delta.configs_changed.end(), of_client_metrics)) {
+      client_telemetry.set_subscriptions(*change.image);
+    }
+    if (change.delta.client_quotas_changed) {
+      client_quotas.set(change.image->client_quotas());
+      limits.set_quotas(change.image->client_quotas());
+    }
     for (const Error& error : the_broker->apply(change.image, change.delta, broker_now())) {
       // That partition answers KAFKA_STORAGE_ERROR; everything else goes on.
       emit(event::RequestRefused{ConnectionId(0), -1, -1,
@@ -654,6 +730,52 @@ struct NodeCore::Impl final : Node {
     return true;
   }
 
+  [[nodiscard]] std::int32_t produce_throttle_ms(const ReplyToken& token) {
+    if (!client_quotas.active(quotas::QuotaKind::produce)) {
+      return 0;
+    }
+    const Connection* connection = open_connection(token);
+    return connection == nullptr ? 0
+                                 : throttle_ms(client_quotas.record(quotas::QuotaKind::produce, client_of(*connection),
+                                                                    static_cast<double>(connection->open.size), now_.instant));
+  }
+  // A fetch above its quota is answered without records, and what it would have brought does not count (KIP-219).
+  [[nodiscard]] std::int32_t fetch_throttle_ms(const broker::Ticket& ticket, std::int64_t bytes) {
+    const Connection* connection = open_connection({ticket.connection, ticket.serial});
+    if (connection == nullptr) {
+      return 0;
+    }
+    const quotas::Client client = client_of(*connection);
+    const auto size = static_cast<double>(bytes);
+    const Duration by_bytes = client_quotas.record(quotas::QuotaKind::fetch, client, size, now_.instant);
+    const Duration by_time = client_quotas.excess(quotas::QuotaKind::request, client, now_.instant);
+    const Duration longest = std::max(by_bytes, by_time);
+    if (longest > Duration{}) {
+      client_quotas.count(quotas::QuotaKind::fetch, client, -size, now_.instant);
+    }
+    return throttle_ms(longest);
+  }
+  // The shell measured how long the node's thread worked for a connection's request.
+  void spent(ConnectionId id, Duration time, Now now) {
+    const auto it = connections.find(id);
+    if (it == connections.end() || !client_quotas.active(quotas::QuotaKind::request)) {
+      return;
+    }
+    constexpr double kPercentPerSecond = 100;
+    constexpr double kNsPerSecond = 1e9;
+    client_quotas.count(quotas::QuotaKind::request, client_of(it->second),
+                        static_cast<double>(time.ns) / kNsPerSecond * kPercentPerSecond, now.instant);
+  }
+  [[nodiscard]] static quotas::ClientQuotas::Options quota_options(const metadata::BrokerConfigs& from) {
+    constexpr std::int64_t kMsPerSecond = 1000;
+    quotas::ClientQuotas::Options wanted;
+    wanted.client = {static_cast<std::int32_t>(from.number("quota.window.num")),
+                     from.number("quota.window.size.seconds") * kMsPerSecond};
+    wanted.controller = {static_cast<std::int32_t>(from.number("controller.quota.window.num")),
+                         from.number("controller.quota.window.size.seconds") * kMsPerSecond};
+    return wanted;
+  }
+
   bool send_broker_answers() {
     if (broker_out.empty()) {
       return false;
@@ -661,12 +783,14 @@ struct NodeCore::Impl final : Node {
     std::swap(broker_out, broker_work);
     for (broker::BrokerOutputs::Produced& done : broker_work.produced) {
       const ReplyToken token{done.ticket.connection, done.ticket.serial};
+      const std::int32_t throttle = produce_throttle_ms(token);
       if (done.answer_owed) {
+        done.response.throttle_time_ms = throttle;
         reply(token, done.response);
       } else if (done.failed) {
         close(token.connection, "a record could not be appended, and acks=0 leaves no other way to say so");
       } else {
-        no_reply(token);
+        no_reply(token, std::max(throttle, request_throttle_ms(token)));
       }
     }
     for (broker::BrokerOutputs::Fetched& done : broker_work.fetched) {
@@ -760,6 +884,10 @@ struct NodeCore::Impl final : Node {
                                    static_cast<std::int16_t>(wire::ErrorCode::kafka_storage_error), problem.detail});
       }
     }
+    while (const std::optional<ConnectionId> quiet = limits.idle(now.instant)) {
+      close(*quiet, "nothing came for connections.max.idle.ms (" + std::to_string(limits.idle_limit().ms()) + " ms)");
+      limits.active(connections.at(*quiet).limit, now.instant);  // the shell closes it; once is enough
+    }
     if (next_flush <= now.instant) {
       next_flush = now.instant + flush_interval();
       for (log::PartitionLog* log : logs->logs()) {
@@ -776,7 +904,7 @@ struct NodeCore::Impl final : Node {
       return kNever;
     }
     return std::min({control->next_deadline(), the_broker->next_deadline(), coordinator->next_deadline(),
-                     logs->next_deadline(), next_flush});
+                     logs->next_deadline(), next_flush, limits.next_deadline(now_.instant)});
   }
 
   // Not per append (Kafka's default), but often enough that little has to be looked through after a kill.
@@ -784,16 +912,26 @@ struct NodeCore::Impl final : Node {
     return milliseconds(configs->number("log.flush.offset.checkpoint.interval.ms"));
   }
 
-  void connected(ConnectionId id, const std::string& peer) {
+  void connected(ConnectionId id, const std::string& peer, Now now, Outputs& outputs) {
+    Turn turn(*this, now, outputs);
     Connection connection;
     connection.peer = peer;
     connection.client_host = client_host_of(peer);
-    connections.insert_or_assign(id, std::move(connection));
+    connection.limit = limits.opened(id, connection.client_host, now.instant);
+    const auto [it, fresh] = connections.emplace(id, std::move(connection));
+    HW_ASSERT(fresh, "connection ids are not used twice");
+    if (std::optional<std::string> why = limits.refusal(it->second.limit, now.instant)) {
+      close(id, std::move(*why));
+    }
   }
 
   void disconnected(ConnectionId id, Now now, Outputs& outputs) {
     Turn turn(*this, now, outputs);
-    connections.erase(id);
+    if (const auto it = connections.find(id); it != connections.end()) {
+      limits.ended(it->second.limit);
+      client_telemetry.disconnected(id);
+      connections.erase(it);
+    }
     if (the_broker != nullptr) {
       the_broker->disconnected(id);
     }
@@ -836,6 +974,7 @@ struct NodeCore::Impl final : Node {
   // ---------------------------------------------------------------- state
 
   NodeOptions options_;
+  LogLevels log_levels_;
   env::Disk& disk;
   const bool in_memory;  // jobs never wait: they run in the turn that wants them
   event::EventSink* events;
@@ -844,7 +983,11 @@ struct NodeCore::Impl final : Node {
   std::array<HandlerFunction, kHandlerSlots> handlers{};
   std::vector<std::int16_t> served;
 
-  std::shared_ptr<const metadata::BrokerConfigs> configs;
+  std::shared_ptr<const metadata::BrokerConfigs> configs;  // of the file
+  std::shared_ptr<const metadata::BrokerConfigs> in_force;  // and what was set at run time
+  ConnectionLimits limits;
+  quotas::ClientQuotas client_quotas;
+  ClientTelemetry client_telemetry;
   std::unique_ptr<log::LogManager> logs;
   log::PartitionLog* metadata_log = nullptr;
   std::unique_ptr<metadata::ControlPlane> control;
@@ -887,7 +1030,11 @@ NodeCore::~NodeCore() {
 
 Result<void> NodeCore::start(Now now, Outputs& out) { return impl_->start(now, out); }
 bool NodeCore::ready() const { return impl_->ready_told && !impl_->stopped; }
-void NodeCore::connected(ConnectionId connection, const std::string& peer, Now) { impl_->connected(connection, peer); }
+void NodeCore::connected(ConnectionId connection, const std::string& peer, Now now, Outputs& out) {
+  impl_->connected(connection, peer, now, out);
+}
+void NodeCore::spent(ConnectionId connection, Duration time, Now now) { impl_->spent(connection, time, now); }
+bool NodeCore::may_accept() const { return !impl_->limits.full(impl_->now_.instant); }
 void NodeCore::disconnected(ConnectionId connection, Now now, Outputs& out) {
   impl_->disconnected(connection, now, out);
 }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <utility>
 #include <variant>
@@ -29,7 +30,8 @@ Connection::Connection(asio::ip::tcp::socket socket, ConnectionId id, std::strin
       peer_(std::move(peer)),
       owner_(owner),
       framer_(max_frame_bytes),
-      counters_(std::make_shared<event::ConnectionCounters>()) {}
+      counters_(std::make_shared<event::ConnectionCounters>()),
+      unmute_(socket_.get_executor()) {}
 
 void Connection::start() {
   asio::error_code ignored;
@@ -71,7 +73,7 @@ void Connection::wait_writable() {
 }
 
 void Connection::readable() {
-  for (int turn = 0; turn < kReadsPerTurn && !closed_ && !in_flight_; ++turn) {
+  for (int turn = 0; turn < kReadsPerTurn && !closed_ && !busy(); ++turn) {
     const MutableByteSpan room = framer_.prepare();
     const ssize_t got = ::recv(socket_.native_handle(), room.data(), room.size(), MSG_DONTWAIT);
     if (got > 0) {
@@ -92,7 +94,7 @@ void Connection::readable() {
     close({});
     return;
   }
-  if (!in_flight_) {
+  if (!busy()) {
     wait_readable();
   }
 }
@@ -102,7 +104,7 @@ void Connection::serve_buffered() {
     return;
   }
   serving_ = true;
-  while (!closed_ && !in_flight_) {
+  while (!closed_ && !busy()) {
     Result<std::optional<Bytes>> frame = framer_.next();
     if (!frame) {
       close(frame.error().detail);
@@ -118,7 +120,7 @@ void Connection::serve_buffered() {
   serving_ = false;
 }
 
-void Connection::reply(BytesChain frame, bool close_after) {
+void Connection::reply(BytesChain frame, bool close_after, Duration mute) {
   if (closed_ || !in_flight_) {
     return;
   }
@@ -127,6 +129,7 @@ void Connection::reply(BytesChain frame, bool close_after) {
   out_piece_ = 0;
   out_offset_ = 0;
   close_after_ = close_after;
+  mute_ = mute;
   switch (send_pending()) {
     case Sent::all:
       written();
@@ -148,11 +151,29 @@ void Connection::written() {
     close({});
     return;
   }
+  if (mute_ > Duration{}) {
+    muted_ = true;
+    unmute_.expires_after(std::chrono::nanoseconds(mute_.ns));
+    unmute_.async_wait([self = shared_from_this()](const asio::error_code& error) {
+      if (!error && !self->closed_) {
+        self->unmuted();
+      }
+    });
+    return;
+  }
   if (!serving_) {
     serve_buffered();
-    if (!in_flight_) {
+    if (!busy()) {
       wait_readable();
     }
+  }
+}
+
+void Connection::unmuted() {
+  muted_ = false;
+  serve_buffered();
+  if (!busy()) {
+    wait_readable();
   }
 }
 
@@ -258,6 +279,7 @@ void Connection::close(const std::string& reason) {
   asio::error_code ignored;
   socket_.shutdown(asio::ip::tcp::socket::shutdown_both, ignored);
   socket_.close(ignored);
+  unmute_.cancel();
   out_.clear();
   owner_.connection_ended(*this, reason);
 }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <asio/ip/tcp.hpp>
+#include <asio/steady_timer.hpp>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -15,6 +16,7 @@
 
 #include "engine/base/bytes.h"
 #include "engine/base/ids.h"
+#include "engine/base/time.h"
 #include "engine/event/counters.h"
 #include "engine/wire/frame/framer.h"
 
@@ -35,8 +37,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
              Owner& owner);
 
   void start();
-  // The reply to the frame in flight; an empty chain owes nothing. Afterwards the next frame is read.
-  void reply(BytesChain frame, bool close_after);
+  // The reply to the frame in flight; an empty chain owes nothing. Afterwards the next frame is read, not before `mute` is
+  // over (KIP-219: a client above its quota is not heard for a while).
+  void reply(BytesChain frame, bool close_after, Duration mute = {});
   void close(const std::string& reason);
 
   [[nodiscard]] ConnectionId id() const noexcept { return id_; }
@@ -53,6 +56,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool send_memory(std::size_t& advanced, bool& blocked);
   bool send_region(FileRegion& region, bool& blocked);
   void written();
+  void unmuted();
+  [[nodiscard]] bool busy() const noexcept { return in_flight_ || muted_; }
 
   asio::ip::tcp::socket socket_;
   const ConnectionId id_;
@@ -64,6 +69,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   BytesChain out_;              // the reply being written
   std::size_t out_piece_ = 0;   // first piece not fully written
   std::size_t out_offset_ = 0;  // bytes of that piece already written
+  Duration mute_{};             // after the reply being written
+  bool muted_ = false;          // nothing is read and nothing served until unmute_ fires
+  asio::steady_timer unmute_;
   bool in_flight_ = false;      // I1: at most one frame is with the core, and none while out_ is not empty
   bool serving_ = false;        // inside serve_buffered(), which then continues by itself
   bool reading_ = false;        // a read wait is armed

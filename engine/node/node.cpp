@@ -49,6 +49,31 @@ std::string endpoint_text(const tcp::endpoint& endpoint) {
          std::to_string(endpoint.port());
 }
 
+// Kafka's names of levels; nothing here is written at FATAL.
+struct LevelName {
+  const char* name;
+  diag::Level level;
+};
+constexpr LevelName kLevelNames[] = {{"TRACE", diag::Level::trace}, {"DEBUG", diag::Level::debug}, {"INFO", diag::Level::info},
+                                     {"WARN", diag::Level::warn},   {"ERROR", diag::Level::error}, {"FATAL", diag::Level::off}};
+
+void set_log_level(std::string_view name) {
+  for (const LevelName& row : kLevelNames) {
+    if (name == row.name) {
+      diag::set_level(row.level);
+    }
+  }
+}
+
+std::string current_log_level() {
+  for (const LevelName& row : kLevelNames) {
+    if (row.level == diag::Level::off || diag::enabled(row.level)) {
+      return row.name;
+    }
+  }
+  return "INFO";
+}
+
 }  // namespace
 
 struct Node::Loop : Connection::Owner, std::enable_shared_from_this<Node::Loop> {
@@ -59,6 +84,8 @@ struct Node::Loop : Connection::Owner, std::enable_shared_from_this<Node::Loop> 
   void frame_arrived(Connection& connection, Bytes frame) override {
     const api::Now now = read_clocks();
     core->request(connection.id(), std::move(frame), now, out);
+    const api::Now after = read_clocks();
+    core->spent(connection.id(), after.instant - now.instant, after);
     finish_turn(now);
   }
   void connection_ended(Connection& connection, const std::string& reason) override {
@@ -136,6 +163,10 @@ struct Node::Loop : Connection::Owner, std::enable_shared_from_this<Node::Loop> 
       }
       if (!error) {
         adopt(std::move(socket));
+        if (!core->may_accept()) {  // goes on when a connection ends, or the limit rises
+          full.push_back(&acceptor);
+          return;
+        }
       } else {
         // Out of descriptors: the waiting client stays in the backlog; trying at once again would spin.
         if (!accept_failing) {
@@ -166,8 +197,10 @@ struct Node::Loop : Connection::Owner, std::enable_shared_from_this<Node::Loop> 
     if (events != nullptr) {
       events->emit(event::ConnectionOpened{id, connection->peer(), connection->counters()});
     }
-    core->connected(id, connection->peer(), read_clocks());
+    const api::Now now = read_clocks();
+    core->connected(id, connection->peer(), now, out);
     connection->start();
+    finish_turn(now);
   }
 
   // Everything the core put out: frames to their sockets, jobs to the disk pool, the timer.
@@ -176,13 +209,16 @@ struct Node::Loop : Connection::Owner, std::enable_shared_from_this<Node::Loop> 
       return;  // the outer turn goes on with what was added
     }
     in_turn = true;
-    while (!out.replies.empty() || !out.closes.empty() || !out.disk_jobs.empty()) {
+    while (!out.replies.empty() || !out.closes.empty() || !out.disk_jobs.empty() || out.log_level) {
       std::swap(out, work);
+      if (work.log_level) {
+        set_log_level(*work.log_level);
+      }
       for (api::Outputs::Reply& reply : work.replies) {
         const auto found = connections.find(reply.connection);
         if (found != connections.end()) {
           const std::shared_ptr<Connection> connection = found->second;
-          connection->reply(std::move(reply.frame), reply.close_after);
+          connection->reply(std::move(reply.frame), reply.close_after, reply.throttle);
         }
       }
       for (const api::Outputs::Close& close : work.closes) {
@@ -206,6 +242,11 @@ struct Node::Loop : Connection::Owner, std::enable_shared_from_this<Node::Loop> 
       work.clear();
     }
     in_turn = false;
+    if (!full.empty() && !ending && core->may_accept()) {
+      for (tcp::acceptor* acceptor : std::exchange(full, {})) {
+        accept(*acceptor);
+      }
+    }
     arm_timer();
     const std::int64_t took = (steady_now() - began.instant).ns;
     if (took > counters->turn_ns_max.get()) {
@@ -239,6 +280,7 @@ struct Node::Loop : Connection::Owner, std::enable_shared_from_this<Node::Loop> 
   }
 
   Result<void> open() {
+    settings.core.log_level = current_log_level();
     core = std::make_unique<api::NodeCore>(settings.core, *settings.disk, events, counters, Prng(settings.seed));
     const api::Now now = read_clocks();
     HW_CHECK(core->start(now, out));
@@ -277,6 +319,7 @@ struct Node::Loop : Connection::Owner, std::enable_shared_from_this<Node::Loop> 
   std::uint64_t next_connection = 1;
   api::Outputs out;   // filled by the core
   api::Outputs work;  // being carried out
+  std::vector<tcp::acceptor*> full;  // wait until max.connections lets somebody in
   Instant armed_for = kNever;
   bool in_turn = false;
   bool ending = false;

@@ -80,7 +80,8 @@ class TestNode {
 
   ConnectionId connect() {
     const ConnectionId id(++connections_);
-    core->connected(id, "127.0.0.1:" + std::to_string(40000 + connections_), now);
+    core->connected(id, "127.0.0.1:" + std::to_string(40000 + connections_), now, out);
+    settle();
     return id;
   }
 
@@ -256,7 +257,11 @@ class TestNode {
 
  private:
   void collect() {
+    if (out.log_level) {
+      log_level = *out.log_level;
+    }
     for (api::Outputs::Reply& reply : out.replies) {
+      muted_ms = reply.throttle.ms();
       if (!reply.frame.empty()) {
         frames_[reply.connection.value()] = reply.frame.flatten();
       } else {
@@ -283,7 +288,9 @@ class TestNode {
   }
 
  public:
-  int silent = 0;  // answers that were not owed
+  int silent = 0;             // answers that were not owed
+  std::int64_t muted_ms = 0;  // after the last answer
+  std::string log_level;      // what the node last asked its shell for
 
  private:
   env::Disk& disk_;
