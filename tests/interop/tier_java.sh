@@ -4,16 +4,18 @@ java_tool() { # java_tool CLASS ARGS…
   java -Xmx256m -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Dlog4j2.configurationFile="$work/log4j2.properties" \
     -cp "$cache/lib/*" "$@"
 }
-tier_java() {
-  command -v java >/dev/null && command -v mvn >/dev/null || { skip "a JDK 17 and Maven" java; return; }
-  if [ ! -d "$cache/lib" ]; then
-    rm -rf "$cache/lib.part"
-    mvn -q -f "$here/pom.xml" dependency:copy-dependencies -DoutputDirectory="$cache/lib.part" >"$work/mvn.log" 2>&1 ||
-      { skip "the jars of Apache Kafka 4.4.0 ($(tail -n 1 "$work/mvn.log"))" java; return; }
+# java_jars: fetches the jars once; writes the logging configuration of this run.
+java_jars() {
+  if [ ! -e "$cache/lib/.pom-$(cksum <"$here/pom.xml" | cut -d' ' -f1)" ]; then
+    rm -rf "$cache/lib" "$cache/lib.part"
+    mvn -q -f "$here/pom.xml" dependency:copy-dependencies -DoutputDirectory="$cache/lib.part" >"$work/mvn.log" 2>&1 || return 1
+    touch "$cache/lib.part/.pom-$(cksum <"$here/pom.xml" | cut -d' ' -f1)"
     mv "$cache/lib.part" "$cache/lib"
   fi
   cat >"$work/log4j2.properties" <<'P'
 rootLogger.level=WARN
+logger.rest.name=org.apache.kafka.connect.runtime.rest
+logger.rest.level=INFO
 rootLogger.appenderRef.o.ref=O
 appender.o.type=Console
 appender.o.name=O
@@ -21,6 +23,10 @@ appender.o.target=SYSTEM_ERR
 appender.o.layout.type=PatternLayout
 appender.o.layout.pattern=%p %m%n
 P
+}
+tier_java() {
+  command -v java >/dev/null && command -v mvn >/dev/null || { skip "a JDK 17 and Maven" java; return; }
+  java_jars || { skip "the jars of Apache Kafka 4.4.0 ($(tail -n 1 "$work/mvn.log"))" java; return; }
   start
   local topic=org.apache.kafka.tools.TopicCommand out codec
   java_tool $topic --bootstrap-server "$address" --create --topic java-orders --partitions 3 >"$work/out" 2>&1 &&
