@@ -231,7 +231,7 @@ void TestAdmin::connections_have_a_rate() {
 }
 
 void TestAdmin::quiet_connections_are_closed() {
-  World world({{"connections.max.idle.ms", "10000"}});
+  World world(std::map<std::string, std::string>{{"connections.max.idle.ms", "10000"}});
   const ConnectionId quiet = world.node.connect();
   world.node.advance(milliseconds(6'000));
   QCOMPARE(world.get(kBroker, "1", "num.partitions"), std::string("1@5"));
