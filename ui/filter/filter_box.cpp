@@ -159,7 +159,14 @@ FilterBox::FilterBox(filter::VocabularyPtr vocabulary, const QString& store, QWi
   load();
   const auto fonts = [this] {
     edit_->setFont(Theme::current().font(FontRole::data));
-    completer_->popup()->setFont(Theme::current().font(FontRole::data));
+    const Theme& t = Theme::current();
+    completer_->popup()->setFont(t.font(FontRole::data));
+    completer_->popup()->setStyleSheet(QStringLiteral("QListView { background: %1; border: 1px solid %2; padding: %3px 0; }"
+                                                      "QListView::item { border: none; padding: 0 %4px; height: %5px; }")
+                                           .arg(t.colors().card.name(), t.colors().border.name())
+                                           .arg(t.px(3))
+                                           .arg(t.px(8))
+                                           .arg(t.px(23)));
     colour();
     refreshStatus();
   };
@@ -463,6 +470,14 @@ void FilterBox::showMenu() {
     connect(ask, &QInputDialog::textValueSelected, this, [this](const QString& name) { saveNamed(name.trimmed(), applied_); });
     ask->open();
   });
+  if (!examples_.isEmpty()) {
+    QMenu* examples = menu.addMenu(tr("Examples"));
+    for (const auto& [text, words] : examples_) {
+      QString shown = text;
+      QAction* action = examples->addAction(shown.replace(QLatin1Char('&'), QStringLiteral("&&")) + QLatin1Char('\t') + words);
+      connect(action, &QAction::triggered, this, [this, text = text] { setText(text); });
+    }
+  }
   if (!named_.isEmpty()) {
     menu.addSection(tr("Named"));
     for (const auto& [name, text] : named_) {

@@ -48,6 +48,8 @@ class FilterBox : public QWidget {
   // Values to be suggested for a field; for headers, the field's name with "[]" asks for the names.
   void setValues(filter::ValueProvider values) { values_ = std::move(values); }
   void setCounts(const Counts& counts);
+  // The language by example, in the menu: text and what it lets through.
+  void setExamples(QList<std::pair<QString, QString>> examples) { examples_ = std::move(examples); }
   void setUtc(bool utc);
   void setHint(const QString& hint);
   void setChipsShown(bool shown);
@@ -112,6 +114,7 @@ class FilterBox : public QWidget {
   QTimer delay_;
   QStringList history_;
   QList<std::pair<QString, QString>> named_;
+  QList<std::pair<QString, QString>> examples_;
   QString hint_;
   QString status_;
 };

@@ -38,7 +38,7 @@ class PartChip : public QAbstractButton {
   }
   QSize sizeHint() const override {
     const Theme& t = Theme::current();
-    const double width = std::min(360.0, text_width(text(), FontRole::data) + 7 + 22);
+    const double width = std::min(360.0, text_width(text(), FontRole::data) + 7 + 25);
     return {t.px(width), t.px(Metrics::kChip)};
   }
   QSize minimumSizeHint() const override { return {Theme::current().px(60), Theme::current().px(Metrics::kChip)}; }

@@ -85,6 +85,14 @@ void MessagesPage::buildFilterRow(QWidget* body) {
     row->addWidget(widget, 0, Qt::AlignTop);
   }
   filter_ = new FilterBox(filter::record_vocabulary(), QStringLiteral("messages"), bar);
+  filter_->setExamples({{QStringLiteral("key ~ \"^42\""), tr("keys that begin with 42")},
+                        {QStringLiteral("hdr[\"trace\"] == \"ab12\""), tr("by a header")},
+                        {QStringLiteral("value.amount > 100"), tr("a place in JSON")},
+                        {QStringLiteral("offset in 100..200 && partition == 1"), tr("a piece of one partition")},
+                        {QStringLiteral("time >= -5 min"), tr("the last five minutes")},
+                        {QStringLiteral("tombstone || value is empty"), tr("null is not empty")},
+                        {QStringLiteral("size > 64 KiB"), tr("large records")},
+                        {QStringLiteral("compression in {\"lz4\", \"zstd\"}"), tr("one of several")}});
   row->addWidget(filter_, 1, Qt::AlignTop);
   note_ = new TextLabel({}, FontRole::data, TextLabel::Tone::text2, bar);
   note_->setFixedHeight(theme.px(30));
@@ -172,6 +180,7 @@ void MessagesPage::connectAll() {
   connect(&behind_, &RecordScan::finished, this, [this] {
     behind_hits_ += behind_.progress().hits;
     behind_records_ += behind_.progress().records;
+    not_listed_ += behind_.progress().hits - behind_.progress().kept;
     onScanned();
   });
   connect(filter_, &FilterBox::applied, this, &MessagesPage::onFilter);

@@ -452,6 +452,9 @@ void MessagesPage::refreshState() {
     if (latest_per_key_) {
       parts << tr("%1 keys").arg(format_count(p.keys)) + (p.keys_cut ? tr(", not all") : QString());
     }
+    if (const std::int64_t more = not_listed_ + (latest_per_key_ ? 0 : p.hits - p.kept); more > 0) {
+      parts << tr("%1 not listed").arg(format_count(more));
+    }
     parts << tr("scanned %1 % in %2").arg(p.percent()).arg(format_duration(p.elapsed_ms));
   } else if (!scanning()) {
     parts << (model_->rowCount() == 1 ? tr("1 record") : tr("%1 records").arg(format_count(model_->rowCount())));

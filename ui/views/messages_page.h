@@ -155,6 +155,7 @@ class MessagesPage : public Page {
   std::int64_t unseen_ = 0;
   std::int64_t behind_hits_ = 0;
   std::int64_t behind_records_ = 0;
+  std::int64_t not_listed_ = 0;
   Isolation isolation_ = Isolation::all;
   QString failure_;
   bool tail_ = true;

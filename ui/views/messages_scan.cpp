@@ -65,6 +65,7 @@ void MessagesPage::restartScan() {
   behind_.cancel();
   behind_hits_ = 0;
   behind_records_ = 0;
+  not_listed_ = 0;
   model_->clear();
   detail_->clear();
   unseen_ = 0;
@@ -125,6 +126,7 @@ void MessagesPage::pollScan() {
   request.parts = std::move(fresh);
   request.filter = filter_->program();
   request.isolation = isolation_;
+  request.max_rows = RecordFeed::kMaxTailBehind;  // what runs away is counted, not listed
   behind_.start(session()->batches(), std::move(request));
 }
 

@@ -88,6 +88,17 @@ class TestLiveMessages : public QObject {
     page_ = window_->findChild<MessagesPage*>();
     QVERIFY(page_ != nullptr);
     QTRY_VERIFY_WITH_TIMEOUT(page_->records()->rowCount() > 0, 20'000);
+    // Again, for the figure: from the choice to the first rows.
+    QElapsedTimer clock;
+    std::int64_t first_ms = -1;
+    connect(page_->records(), &QAbstractItemModel::rowsInserted, this, [&] { first_ms = first_ms < 0 ? clock.elapsed() : first_ms; });
+    clock.start();
+    page_->setFrom(RecordFeed::From::oldest);
+    QTRY_VERIFY_WITH_TIMEOUT(first_ms >= 0, 20'000);
+    disconnect(page_->records(), nullptr, this, nullptr);
+    qInfo("first_rows_ms %lld", static_cast<long long>(first_ms));
+    page_->setFrom(RecordFeed::From::newest);
+    page_->setTail(true);
   }
   void cleanupTestCase() {
     window_.reset();

@@ -80,11 +80,15 @@ class MemoryBatches final : public BatchReader {
           out.append(at->second.span());
         }
       }
+      if (query.committed) {
+        answer.aborted = aborted;
+      }
       ++reads;
       answer.bytes = out.finish();
       done(std::move(answer));
     });
   }
+  std::vector<BatchAnswer::Aborted> aborted;  // of every partition
   std::atomic<bool> fails{false};
   std::atomic<int> reads{0};
 
@@ -298,6 +302,54 @@ class TestScan : public QObject {
       request.isolation = isolation;
       run(scan, reader, std::move(request));
       QCOMPARE(found.rows.size(), std::size_t{rows});
+    }
+  }
+
+  void abortedRecordsAreLeftOutWhereCommitted() {
+    const auto reader = std::make_shared<MemoryBatches>();
+    const auto data = [&reader](std::int64_t producer, const char* value) {
+      wire::BatchOptions options;
+      options.transactional = true;
+      options.producer_id = ProducerId(producer);
+      options.producer_epoch = ProducerEpoch(0);
+      options.base_sequence = 0;
+      wire::BatchBuilder builder(options);
+      builder.append("k", value, kBegin);
+      reader->add(0, builder);
+    };
+    const auto marker = [&reader](std::int64_t producer, bool commit) {
+      wire::BatchOptions options;
+      options.transactional = true;
+      options.control = true;
+      options.producer_id = ProducerId(producer);
+      wire::BatchBuilder builder(options);
+      const std::byte key[] = {std::byte{0}, std::byte{0}, std::byte{0}, std::byte{commit ? std::uint8_t{1} : std::uint8_t{0}}};
+      wire::RecordIn record;
+      record.key = ByteSpan(key);
+      record.timestamp_ms = kBegin;
+      builder.append(record);
+      reader->add(0, builder);
+    };
+    data(1, "aborted");   // 0
+    data(2, "kept");      // 1
+    marker(1, false);     // 2
+    data(1, "kept too");  // 3
+    marker(2, true);      // 4
+    marker(1, true);      // 5
+    reader->aborted = {{1, 0}};
+    for (const auto& [isolation, offsets] : {std::pair(Isolation::committed, std::vector<std::int64_t>{1, 3}),
+                                             std::pair(Isolation::all, std::vector<std::int64_t>{0, 1, 3}),
+                                             std::pair(Isolation::raw, std::vector<std::int64_t>{0, 1, 2, 3, 4, 5})}) {
+      RecordScan scan;
+      Found found(scan);
+      ScanRequest request;
+      request.isolation = isolation;
+      run(scan, reader, std::move(request));
+      std::vector<std::int64_t> got;
+      for (const RecordRow& row : found.rows) {
+        got.push_back(row.offset);
+      }
+      QCOMPARE(got, offsets);
     }
   }
 
