@@ -106,6 +106,9 @@ QString RecordModel::flagsOf(const RecordRow& row) {
   if (row.key && row.key->empty() && !row.control) {
     flags << tr("empty key");
   }
+  if (row.valueCut()) {
+    flags << format_bytes(row.value_size);
+  }
   if (row.transactional && !row.control) {
     flags << tr("transactional");
   }

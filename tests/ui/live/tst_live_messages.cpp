@@ -101,6 +101,11 @@ class TestLiveMessages : public QObject {
     page_->setTail(true);
   }
   void cleanupTestCase() {
+    // In the middle of everything: a scan, looks and an anatomy are under way.
+    if (page_ != nullptr) {
+      page_->filterBox()->setText(QStringLiteral("value ~ \"t.a\""));
+      page_->table()->selectRow(0);
+    }
     window_.reset();
     session_.reset();
   }

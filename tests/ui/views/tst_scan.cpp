@@ -367,6 +367,30 @@ class TestScan : public QObject {
     QVERIFY(!scan.running());
   }
 
+  void whoeverAskedMayGoAnyTime() {
+    const auto reader = std::make_shared<MemoryBatches>();
+    reader->fill(0, 50'000, 100, 10);
+    for (int i = 0; i < 50; ++i) {
+      RecordScan scan;
+      VolumeSampler sampler;
+      ScanRequest request;
+      request.topic = "t";
+      request.parts = reader->parts();
+      scan.start(reader, request);
+      sampler.start(reader, "t", reader->parts());
+      if (i % 2 == 0) {
+        QCoreApplication::processEvents();
+      }
+      if (i % 3 == 0) {
+        scan.start(reader, request);  // gives the first one up
+      }
+    }
+    RecordScan scan;
+    Found found(scan);
+    run(scan, reader, {});
+    QCOMPARE(scan.progress().hits, 50'000);
+  }
+
   void nothingToReadFinishesToo() {
     const auto reader = std::make_shared<MemoryBatches>();
     reader->fill(0, 10, 10, 10);
