@@ -231,9 +231,10 @@ class RecordScan::Job : public std::enable_shared_from_this<RecordScan::Job> {
           }
           if (request_.latest_per_key) {
             keep(match);
-          } else if (progress_.kept < request_.max_rows) {
+          } else if (progress_.kept < request_.max_rows && (bytes_ < request_.max_bytes || request_.sink != nullptr)) {
             ++progress_.kept;
             block_.push_back(match.row(request_.value_head));
+            bytes_ += row_bytes(block_.back());
           }
           return true;
         });
@@ -298,16 +299,17 @@ class RecordScan::Job : public std::enable_shared_from_this<RecordScan::Job> {
     const std::int64_t head = request_.value_head > 0 ? request_.value_head : INT64_MAX;
     const auto at = latest_.find(std::string(*key));
     if (at == latest_.end()) {
-      if (latest_.size() >= kMaxKeys) {
+      if (latest_.size() >= kMaxKeys || bytes_ >= request_.max_bytes) {
         progress_.keys_cut = true;
         return;
       }
-      latest_.emplace(std::string(*key), match.row(head));
+      bytes_ += row_bytes(latest_.emplace(std::string(*key), match.row(head)).first->second);
       ++progress_.keys;
     } else {
       // One partition's records come in order; a key in two partitions keeps the later one in time.
       RecordRow row = match.row(head);
       if (row.partition == at->second.partition || row.timestamp_ms >= at->second.timestamp_ms) {
+        bytes_ += row_bytes(row) - row_bytes(at->second);
         at->second = std::move(row);
       }
     }
@@ -361,6 +363,7 @@ class RecordScan::Job : public std::enable_shared_from_this<RecordScan::Job> {
   std::vector<RecordRow> pending_;             // found, and their turn has not come
   std::vector<std::vector<RecordRow>> blocks_; // finished, not yet handed over
   std::unordered_map<std::string, RecordRow> latest_;
+  std::int64_t bytes_ = 0;  // of the rows kept, about
   QElapsedTimer clock_;
   std::int64_t told_at_ms_ = 0;
   bool told_ = false;

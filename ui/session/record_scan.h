@@ -34,6 +34,7 @@ struct ScanRequest {
   bool newest_first = false;
   bool latest_per_key = false;  // of what matches; records without a key are left out
   std::int64_t max_rows = 20'000;
+  std::int64_t max_bytes = 128 << 20;   // of the rows kept; further ones are counted
   std::int64_t value_head = 64 << 10;  // longer values are cut; 0: whole, and rows are slices
   // Takes rows on the scan's thread instead of rows(); false stops. Called a last time with no rows at the end.
   std::function<bool(std::vector<RecordRow>& rows, bool end)> sink;
@@ -46,7 +47,7 @@ struct ScanProgress {
   std::int64_t offsets_done = 0;
   std::int64_t offsets_total = 0;
   std::int64_t keys = 0;     // with latest_per_key
-  bool keys_cut = false;     // there were more than kMaxKeys
+  bool keys_cut = false;     // there were more than kMaxKeys, or more bytes than allowed
   bool done = false;
   bool cancelled = false;
   QString error;

@@ -48,6 +48,15 @@ struct RecordRow {
   [[nodiscard]] bool valueCut() const { return value && value_size > static_cast<std::int64_t>(value->size()); }
 };
 
+// What a row keeps in memory, about.
+[[nodiscard]] inline std::int64_t row_bytes(const RecordRow& row) {
+  std::size_t bytes = sizeof(RecordRow) + (row.key ? row.key->size() : 0) + (row.value ? row.value->size() : 0);
+  for (const auto& [name, value] : row.headers) {
+    bytes += 64 + name.size() + (value ? value->size() : 0);
+  }
+  return static_cast<std::int64_t>(bytes);
+}
+
 // What of a log is read: what a read_committed consumer gets, what a read_uncommitted one gets, or with control batches.
 enum class Isolation : std::uint8_t { committed, all, raw };
 

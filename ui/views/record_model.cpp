@@ -33,6 +33,7 @@ RecordModel::RecordModel(QObject* parent, std::size_t max_rows) : QAbstractTable
 void RecordModel::clear() {
   beginResetModel();
   rows_.clear();
+  bytes_ = 0;
   dropped_ = 0;
   endResetModel();
 }
@@ -57,8 +58,18 @@ void RecordModel::append(std::vector<RecordRow> rows) {
     rows.erase(rows.begin(), rows.end() - static_cast<std::ptrdiff_t>(max_rows_));
   }
   const std::size_t after = rows_.size() + rows.size();
-  if (after > max_rows_) {
-    const auto excess = static_cast<int>(after - max_rows_);
+  for (const RecordRow& row : rows) {
+    bytes_ += row_bytes(row);
+  }
+  std::size_t gone = after > max_rows_ ? after - max_rows_ : 0;
+  std::int64_t left = bytes_;
+  for (std::size_t i = 0; i < rows_.size() && (i < gone || left > kMaxBytes); ++i) {
+    left -= row_bytes(rows_[i]);
+    gone = std::max(gone, i + 1);
+  }
+  bytes_ = left;
+  if (gone > 0) {
+    const auto excess = static_cast<int>(gone);
     beginRemoveRows({}, 0, excess - 1);
     rows_.erase(rows_.begin(), rows_.begin() + excess);
     dropped_ += excess;
@@ -73,6 +84,9 @@ void RecordModel::append(std::vector<RecordRow> rows) {
 void RecordModel::prepend(std::vector<RecordRow> rows) {
   if (rows.empty() || rows_.size() + rows.size() > max_rows_) {
     return;
+  }
+  for (const RecordRow& row : rows) {
+    bytes_ += row_bytes(row);
   }
   beginInsertRows({}, 0, static_cast<int>(rows.size()) - 1);
   for (auto at = rows.rbegin(); at != rows.rend(); ++at) {

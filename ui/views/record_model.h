@@ -19,6 +19,7 @@ class RecordModel : public QAbstractTableModel {
  public:
   enum Column : int { kPartition, kOffset, kTime, kKey, kValue, kHeaders, kSize, kFlags, kColumns };
   static constexpr std::size_t kMaxRows = 20'000;
+  static constexpr std::int64_t kMaxBytes = 256 << 20;
 
   explicit RecordModel(QObject* parent = nullptr, std::size_t max_rows = kMaxRows);
 
@@ -44,6 +45,7 @@ class RecordModel : public QAbstractTableModel {
  private:
   std::deque<RecordRow> rows_;
   std::size_t max_rows_;
+  std::int64_t bytes_ = 0;
   std::int64_t dropped_ = 0;
   bool utc_ = false;
 };

@@ -230,6 +230,26 @@ class TestScan : public QObject {
     QVERIFY(found.rows.back().offset == 29'999);
   }
 
+  void bytesAreBoundedToo() {
+    const auto reader = std::make_shared<MemoryBatches>();
+    for (int i = 0; i < 100; ++i) {
+      wire::BatchBuilder builder;
+      builder.append("key-" + std::to_string(i), std::string(20'000, 'x'), kBegin + i);
+      reader->add(0, builder);
+    }
+    for (const bool latest : {false, true}) {
+      RecordScan scan;
+      Found found(scan);
+      ScanRequest request;
+      request.max_bytes = 200'000;
+      request.latest_per_key = latest;
+      run(scan, reader, std::move(request));
+      QCOMPARE(scan.progress().hits, 100);
+      QVERIFY(found.rows.size() >= 9 && found.rows.size() <= 11);
+      QCOMPARE(scan.progress().keys_cut, latest);
+    }
+  }
+
   void longValuesAreCutAndKeepNothingAlive() {
     const auto reader = std::make_shared<MemoryBatches>();
     wire::BatchBuilder builder;
