@@ -28,15 +28,6 @@ constexpr std::int16_t kFindOneCoordinator = 3;
 constexpr std::int16_t kCommittedOfOneGroup = 7;
 constexpr std::int8_t kTopicResource = 2;
 
-// Null, which in requests means "all". (Not reset(): g++ 12 then warns of an uninitialised vector.)
-template <class T>
-void make_null(std::optional<T>& field) {
-  std::optional<T> none;
-  field.swap(none);
-}
-}  // namespace
-
-namespace {
 ClusterConfig without_creation(ClusterConfig config) {
   config.auto_create_topics = false;  // asking about a topic must not make it
   return config;

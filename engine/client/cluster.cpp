@@ -248,8 +248,7 @@ void Cluster::ask_metadata(Instant now, IoOutputs& io, std::vector<Answer>& answ
     request.topics->push_back(std::move(topic));
   }
   if (all_wanted_) {
-    std::optional<std::vector<wire::MetadataRequest::MetadataRequestTopic>> null;
-    request.topics.swap(null);
+    make_null(request.topics);
   }
   request.allow_auto_topic_creation = config_.auto_create_topics;
   metadata_in_flight_ = true;

@@ -50,6 +50,13 @@ template <class T>
   return made;
 }
 
+// Null, which in requests means "all". (Not reset(): g++ 12 then warns of an uninitialised vector.)
+template <class T>
+void make_null(std::optional<T>& field) {
+  std::optional<T> none;
+  field.swap(none);
+}
+
 struct Answer {
   std::uint64_t token = 0;
   std::int16_t api = 0;

@@ -80,7 +80,6 @@ struct ConsumerConfig {
   std::int32_t partition_bytes_max = 1024 * 1024;
   std::size_t prefetch_bytes_max = 64 * 1024 * 1024;  // nothing is asked for while so much waits
   bool read_committed = false;
-  std::string rack;
   std::int64_t records_max = std::numeric_limits<std::int64_t>::max();  // handed out in all; then it only keeps its place
 };
 

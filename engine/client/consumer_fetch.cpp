@@ -48,7 +48,6 @@ void Consumer::fetch(Instant now, ConsumerOutputs& out) {
     request.min_bytes = config_.min_bytes;
     request.max_bytes = config_.fetch_bytes_max;
     request.isolation_level = config_.read_committed ? 1 : 0;
-    request.rack_id = config_.rack;
     request.session_id = session.id;
     request.session_epoch = session.epoch;
     const bool whole = session.epoch == 0;

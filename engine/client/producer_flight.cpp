@@ -181,8 +181,7 @@ void Producer::ask_producer_id(Instant now, ProducerOutputs& out) {
   }
   id_token_ = next_token_++;
   wire::InitProducerIdRequest request;
-  std::optional<std::string> none;
-  request.transactional_id.swap(none);
+  make_null(request.transactional_id);
   request.transaction_timeout_ms = 60'000;
   cluster_.request(kAnyBroker, make_request(std::move(request), id_token_, now + config_.cluster.request_timeout), now,
                    out.io, answers_);

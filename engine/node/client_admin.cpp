@@ -33,6 +33,7 @@
 
 namespace hw::node {
 
+using client::make_null;
 using client::Target;
 using wire::ErrorCode;
 
@@ -43,13 +44,6 @@ constexpr std::int16_t kOffsetsOfOneGroup = 7;
 // Version 5 names the broker one expects to meet.
 constexpr std::int16_t kApiVersionsHighest = 4;
 constexpr std::int16_t kOnlyClientMetrics = 0;
-
-// Null, which in requests means "all". (Not reset(): g++ 12 then warns of an uninitialised vector.)
-template <class T>
-void make_null(std::optional<T>& field) {
-  std::optional<T> none;
-  field.swap(none);
-}
 
 std::int32_t milliseconds_of(Duration duration) { return static_cast<std::int32_t>(duration.ms()); }
 

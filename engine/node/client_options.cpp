@@ -206,7 +206,6 @@ Result<client::ConsumerConfig> consumer_config(ConsumerOptions options, std::int
   config.partition_bytes_max = options.partition_bytes_max;
   config.prefetch_bytes_max = static_cast<std::size_t>(std::max<std::int64_t>(options.prefetch_bytes_max, 1));
   config.read_committed = options.read_committed;
-  config.rack = std::move(options.rack);
   config.records_max = options.records_max;
   return config;
 }

@@ -92,7 +92,6 @@ struct ConsumerOptions {
   std::int32_t fetch_bytes_max = 50 * 1024 * 1024;
   std::int32_t partition_bytes_max = 1024 * 1024;
   std::int64_t prefetch_bytes_max = 64 * 1024 * 1024;
-  std::string rack;
   bool read_committed = false;
   std::int64_t records_max = INT64_MAX;    // handed out in all; what comes after is neither read nor committed
   bool auto_create = true;
