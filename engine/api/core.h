@@ -83,7 +83,9 @@ class NodeCore {
   Result<void> start(Now now, Outputs& out);
   [[nodiscard]] bool ready() const;  // produce and fetch work
 
-  void connected(ConnectionId connection, const std::string& peer, Now now, Outputs& out);
+  // `counters` (may be null) get what the connection asks for, by API, and the error codes it is answered with.
+  void connected(ConnectionId connection, const std::string& peer, Now now, Outputs& out,
+                 std::shared_ptr<event::ConnectionCounters> counters = nullptr);
   [[nodiscard]] bool may_accept() const;  // false: max.connections or their rate is reached
   void disconnected(ConnectionId connection, Now now, Outputs& out);
   // One request frame without its length prefix.

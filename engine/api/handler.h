@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/api/answer_errors.h"
 #include "engine/api/core.h"
 #include "engine/base/bytes.h"
 #include "engine/base/ids.h"
@@ -75,6 +76,7 @@ struct RequestContext {
   // ApiVersions only: the client asked for a version that is not offered; api_version is 0 and the body is not decoded.
   bool version_unsupported = false;
   Now now;
+  event::ConnectionCounters* counters = nullptr;  // null: nobody counts
   [[nodiscard]] ConnectionId connection() const noexcept { return token.connection; }
 };
 
@@ -139,6 +141,7 @@ class Node {
   virtual void finish_reply(const ReplyToken& token, BytesChain frame, std::int32_t throttle_ms) = 0;
   // How long the client of an open request is to be muted for its use of the node's time; 0: not at all.
   [[nodiscard]] virtual std::int32_t request_throttle_ms(const ReplyToken& token) = 0;
+  virtual void note_error(const ReplyToken& /*token*/, wire::ErrorCode /*error*/) {}  // one that the answer holds
   virtual void fail_reply(const ReplyToken& token, std::string_view message) = 0;  // a response that cannot be encoded: our bug
 
  private:
@@ -155,6 +158,8 @@ class Node {
       return;
     }
     writer.patch_length(size);
+    const auto note = [&](wire::ErrorCode error) { note_error(token, error); };
+    for_each_error(response, note);
     finish_reply(token, writer.finish(), throttle_ms);
   }
 };

@@ -23,6 +23,7 @@
 #include "engine/quotas/client_quotas.h"
 #include "engine/raft/format.h"
 #include "engine/raft/quorum.h"
+#include "engine/wire/msg/api_versions.h"
 #include "engine/wire/msg/apis.h"
 #include "engine/wire/record/batch.h"
 
@@ -97,6 +98,7 @@ struct NodeCore::Impl final : Node {
     bool identified = false;
     OpenRequest open;
     ConnectionLimits::Entry limit;
+    std::shared_ptr<event::ConnectionCounters> counters;  // null: nobody counts
   };
 
   // ---------------------------------------------------------------- Node: what handlers see
@@ -135,9 +137,10 @@ struct NodeCore::Impl final : Node {
       return;
     }
     Connection& connection = it->second;
-    if (connection.software_name == name && connection.software_version == version) {
+    if (connection.identified && connection.software_name == name && connection.software_version == version) {
       return;
     }
+    connection.identified = true;
     connection.software_name = name;
     connection.software_version = version;
     emit(event::ClientIdentified{id, connection.client_id, connection.software_name, connection.software_version});
@@ -209,6 +212,12 @@ struct NodeCore::Impl final : Node {
     connection->open.serial = 0;
     limits.active(connection->limit, now_.instant);
     out->replies.push_back({token.connection, std::move(frame), false, milliseconds(throttle)});
+  }
+
+  void note_error(const ReplyToken& token, wire::ErrorCode error) override {
+    if (const Connection* connection = open_connection(token); connection != nullptr && connection->counters != nullptr) {
+      connection->counters->note_error(static_cast<std::int16_t>(error));
+    }
   }
 
   void fail_reply(const ReplyToken& token, std::string_view message) override {
@@ -482,10 +491,18 @@ struct NodeCore::Impl final : Node {
              std::string(wire::find_api(parsed.api_key)->name) + " is not offered by this broker");
       return;
     }
+    if (connection.counters != nullptr) {
+      connection.counters->note_request(parsed.api_key, parsed.api_version);
+    }
+    // A client that introduces itself with ApiVersions is told of once, with the software that the handler reads there.
+    const bool introduces =
+        parsed.api_key == wire::ApiVersionsRequest::kApiKey && parsed.api_version >= 3 && !parsed.version_unsupported;
     if (!connection.identified || connection.client_id != parsed.client_id) {
-      connection.identified = true;
+      connection.identified = !introduces;
       connection.client_id = parsed.client_id;
-      emit(event::ClientIdentified{id, connection.client_id, connection.software_name, connection.software_version});
+      if (!introduces) {
+        emit(event::ClientIdentified{id, connection.client_id, connection.software_name, connection.software_version});
+      }
     }
     connection.open = {++serial, parsed.api_key, parsed.version_unsupported ? std::int16_t{0} : parsed.api_version,
                        parsed.correlation_id, frame.size()};
@@ -501,6 +518,7 @@ struct NodeCore::Impl final : Node {
     context.correlation_id = parsed.correlation_id;
     context.version_unsupported = parsed.version_unsupported;
     context.now = now_;
+    context.counters = connection.counters.get();
     wire::Reader body(parsed.version_unsupported ? Bytes{} : frame.slice(parsed.body, frame.size() - parsed.body));
     serve(*this, context, body);
     pump();
@@ -912,11 +930,13 @@ struct NodeCore::Impl final : Node {
     return milliseconds(configs->number("log.flush.offset.checkpoint.interval.ms"));
   }
 
-  void connected(ConnectionId id, const std::string& peer, Now now, Outputs& outputs) {
+  void connected(ConnectionId id, const std::string& peer, Now now, Outputs& outputs,
+                 std::shared_ptr<event::ConnectionCounters> counted) {
     Turn turn(*this, now, outputs);
     Connection connection;
     connection.peer = peer;
     connection.client_host = client_host_of(peer);
+    connection.counters = std::move(counted);
     connection.limit = limits.opened(id, connection.client_host, now.instant);
     const auto [it, fresh] = connections.emplace(id, std::move(connection));
     HW_ASSERT(fresh, "connection ids are not used twice");
@@ -1030,8 +1050,9 @@ NodeCore::~NodeCore() {
 
 Result<void> NodeCore::start(Now now, Outputs& out) { return impl_->start(now, out); }
 bool NodeCore::ready() const { return impl_->ready_told && !impl_->stopped; }
-void NodeCore::connected(ConnectionId connection, const std::string& peer, Now now, Outputs& out) {
-  impl_->connected(connection, peer, now, out);
+void NodeCore::connected(ConnectionId connection, const std::string& peer, Now now, Outputs& out,
+                         std::shared_ptr<event::ConnectionCounters> counters) {
+  impl_->connected(connection, peer, now, out, std::move(counters));
 }
 void NodeCore::spent(ConnectionId connection, Duration time, Now now) { impl_->spent(connection, time, now); }
 bool NodeCore::may_accept() const { return !impl_->limits.full(impl_->now_.instant); }

@@ -9,6 +9,7 @@ void handle_produce(Node& node, const RequestContext& context, wire::ProduceRequ
   broker::Broker::ProduceCaller caller;
   caller.ticket = {context.token.connection, context.token.serial};
   caller.version = context.api_version;
+  caller.counters = context.counters;
   // Kafka's rule, by name: its own admin client may write where others may not.
   caller.may_write_internal_topics = context.client_id == "__admin_client";
   node.broker().produce(caller, request, {context.now.instant, context.now.wall}, node.broker_outputs());

@@ -364,6 +364,9 @@ struct Broker::Impl {
     if (!outcome.duplicate) {
       counters->bytes_in.add(size);
       counters->records_in.add(outcome.last_offset - outcome.base_offset + 1);
+      if (caller.counters != nullptr) {
+        caller.counters->records_in.add(outcome.last_offset - outcome.base_offset + 1);
+      }
     }
     if (moved) {
       grew(*partition, size);

@@ -95,6 +95,7 @@ class Broker {
     Ticket ticket;
     std::int16_t version = 0;
     bool may_write_internal_topics = false;
+    event::ConnectionCounters* counters = nullptr;  // of the connection; null: nobody counts
   };
   // Takes the records out of `request` (their bytes are patched in place: nobody else may look at them any more).
   void produce(const ProduceCaller& caller, wire::ProduceRequest& request, Now now, BrokerOutputs& out);

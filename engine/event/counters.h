@@ -3,7 +3,9 @@
 // One writer each (the node thread), any number of readers; relaxed, so a reader may see one field newer than another.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 namespace hw::event {
@@ -47,10 +49,68 @@ struct MemberCounters {
   Counter heartbeats;    // Heartbeat requests that were answered without an error that ends the membership
 };
 
+// What a connection asks for and gets. The lists are filled in order of first use and end at the first key or code -1
+// (no error has that code here: Kafka's unknown_server_error is kept as kUnknownError). What finds no room is counted
+// in the last field of its kind.
 struct ConnectionCounters {
+  static constexpr std::size_t kApis = 24;
+  static constexpr std::size_t kErrors = 12;
+  static constexpr std::int64_t kUnknownError = 0x7fff;
+  struct Api {
+    Counter key;
+    Counter version;  // of the newest request
+    Counter requests;
+    Api() noexcept { key.set(-1); }
+  };
+  struct Error {
+    Counter code;
+    Counter count;
+    Error() noexcept { code.set(-1); }
+  };
   Counter requests;
   Counter bytes_in;
   Counter bytes_out;
+  Counter records_in;  // appended for it; duplicates of retries are not
+  std::array<Api, kApis> apis;
+  std::array<Error, kErrors> errors;  // error codes other than 0 in answers, one for each place that holds one
+  Counter apis_other;
+  Counter errors_other;
+
+  void note_request(std::int16_t key, std::int16_t version) noexcept {
+    for (Api& api : apis) {
+      const std::int64_t have = api.key.get();
+      if (have == key || have == -1) {
+        api.version.set(version);
+        api.requests.add(1);
+        if (have == -1) {
+          api.key.set(key);  // last: whoever reads it finds the rest
+        }
+        return;
+      }
+    }
+    apis_other.add(1);
+  }
+  void note_error(std::int16_t code) noexcept {
+    const std::int64_t kept = code == -1 ? kUnknownError : code;
+    for (Error& error : errors) {
+      const std::int64_t have = error.code.get();
+      if (have == kept || have == -1) {
+        error.count.add(1);
+        if (have == -1) {
+          error.code.set(kept);
+        }
+        return;
+      }
+    }
+    errors_other.add(1);
+  }
+  [[nodiscard]] std::int64_t error_total() const noexcept {
+    std::int64_t sum = errors_other.get();
+    for (const Error& error : errors) {
+      sum += error.count.get();
+    }
+    return sum;
+  }
 };
 
 struct NodeCounters {

@@ -198,7 +198,7 @@ struct Node::Loop : Connection::Owner, std::enable_shared_from_this<Node::Loop> 
       events->emit(event::ConnectionOpened{id, connection->peer(), connection->counters()});
     }
     const api::Now now = read_clocks();
-    core->connected(id, connection->peer(), now, out);
+    core->connected(id, connection->peer(), now, out, connection->counters());
     connection->start();
     finish_turn(now);
   }
