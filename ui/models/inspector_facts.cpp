@@ -4,6 +4,8 @@
 #include <QCoreApplication>
 #include <algorithm>
 
+#include "engine/observe/protocol_names.h"
+#include "ui/models/client_facts.h"
 #include "ui/painting/text.h"
 
 namespace hw::ui {
@@ -275,7 +277,8 @@ void about_cluster(InspectorFacts& out, const ClusterView& view, const Inspector
   s.facts.push_back(fact(InspectorText::tr("Topics"), format_count(static_cast<std::int64_t>(topics))));
   s.facts.push_back(fact(InspectorText::tr("Partitions"), format_count(static_cast<std::int64_t>(partitions))));
   s.facts.push_back(fact(InspectorText::tr("Groups"), format_count(static_cast<std::int64_t>(view.groups->size()))));
-  s.facts.push_back(fact(InspectorText::tr("Clients"), format_count(static_cast<std::int64_t>(view.connections->size()))));
+  s.facts.push_back(fact(InspectorText::tr("Clients"), format_count(static_cast<std::int64_t>(count_clients(view)))));
+  s.facts.push_back(fact(InspectorText::tr("Connections"), format_count(static_cast<std::int64_t>(view.connections->size()))));
   out.overview.push_back(s);
   FactSection place;
   place.label = InspectorText::tr("Where data lives");
@@ -708,7 +711,73 @@ void about_connection(InspectorFacts& out, const ClusterView& view, const Select
     traffic.facts.push_back(fact(InspectorText::tr("Bytes in"), format_bytes(c.counters->bytes_in.get())));
     traffic.facts.push_back(fact(InspectorText::tr("Bytes out"), format_bytes(c.counters->bytes_out.get())));
     out.overview.push_back(traffic);
+    FactSection apis;
+    apis.label = InspectorText::tr("APIs used");
+    for (const event::ConnectionCounters::Api& api : c.counters->apis) {
+      if (api.key.get() >= 0) {
+        const auto key = static_cast<std::int16_t>(api.key.get());
+        const std::string_view name = observe::api_name(key);
+        const std::int16_t newest = observe::api_highest_version(key);
+        const QString version = newest > api.version.get() ? InspectorText::tr("v%1 of %2").arg(api.version.get()).arg(newest)
+                                                           : QStringLiteral("v%1").arg(api.version.get());
+        apis.facts.push_back(fact(name.empty() ? InspectorText::tr("API %1").arg(key)
+                                               : QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size())),
+                                  QStringLiteral("%1 · %2").arg(format_count(api.requests.get()), version)));
+      }
+    }
+    if (!apis.facts.empty()) {
+      out.overview.push_back(apis);
+    }
+    FactSection errors;
+    errors.label = InspectorText::tr("Errors answered");
+    for (const event::ConnectionCounters::Error& error : c.counters->errors) {
+      if (error.count.get() > 0) {
+        const std::int64_t kept = error.code.get();
+        const auto code = static_cast<std::int16_t>(kept == event::ConnectionCounters::kUnknownError ? -1 : kept);
+        const std::string_view name = observe::error_name(code);
+        Fact f = fact(QStringLiteral("%1 (%2)").arg(QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()))).arg(code),
+                      format_count(error.count.get()));
+        f.glyph = Glyph::quarter;
+        errors.facts.push_back(f);
+      }
+    }
+    if (errors.facts.empty()) {
+      errors.note = InspectorText::tr("None.");
+    }
+    out.overview.push_back(errors);
   }
+  FactSection groups;
+  groups.label = InspectorText::tr("Member of");
+  for (const auto& [id, group] : *view.groups) {
+    for (const auto& m : group->members) {
+      if (m.connection == c.id) {
+        groups.facts.push_back(linked(fact(text_of(id), InspectorText::tr("%n partition(s)", nullptr, static_cast<int>(m.partitions.size()))),
+                                      Selection::ofMember(text_of(id), text_of(m.member_id))));
+      }
+    }
+  }
+  if (!groups.facts.empty()) {
+    out.overview.push_back(groups);
+  }
+  FactSection actions;
+  actions.label = InspectorText::tr("Actions");
+  QVariantMap which;
+  which.insert(QStringLiteral("connection"), QVariant::fromValue<qulonglong>(selection.connection));
+  QVariantMap to;
+  to.insert(QStringLiteral("address"), selection.address());
+  actions.actions.push_back({InspectorText::tr("Show in Clients"), QStringLiteral("page.clients"), to, {}, false});
+  actions.actions.push_back({InspectorText::tr("Disconnect"), QStringLiteral("client.disconnect"), which, {}, true});
+  out.overview.push_back(actions);
+  FactSection explain;
+  explain.label = InspectorText::tr("Explain");
+  explain.prose = InspectorText::tr("One TCP connection. A client usually has several: one to ask around, and one to each broker it "
+                                    "writes to or reads from. Requests on a connection are answered <b>in order</b>.");
+  out.explain.push_back(explain);
+  FactSection versions;
+  versions.label = InspectorText::tr("Versions");
+  versions.prose = InspectorText::tr("Each API has versions; a client asks with the newest that both sides know. \"v4 of 17\" is a client "
+                                     "that is older than this broker, which is fine.");
+  out.explain.push_back(versions);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <utility>
 #include <vector>
 
@@ -21,14 +22,7 @@ constexpr std::int64_t kLoadBeatMs = 10;  // the load is paced in steps of this
 
 // Lives as long as a callback of the runner may still come.
 struct DemoTraffic::State : std::enable_shared_from_this<State> {
-  State(node::ClientRunner& runner, std::string address, std::shared_ptr<std::atomic<std::int64_t>> counter)
-      : clients(runner), bootstrap(std::move(address)), acknowledged(std::move(counter)) {}
-
-  void count(const Result<node::Delivery>& delivery) const {
-    if (delivery) {
-      acknowledged->fetch_add(1, std::memory_order_relaxed);
-    }
-  }
+  State(node::ClientRunner& runner, std::string address) : clients(runner), bootstrap(std::move(address)) {}
 
   // --- on the runner's thread
   void beat(std::uint64_t run) {
@@ -42,7 +36,7 @@ struct DemoTraffic::State : std::enable_shared_from_this<State> {
     record.key = Bytes::copy_of(std::string_view(customer));
     record.value = Bytes::copy_of(fmt::format(R"({{"order":{},"customer":"{}","amount":{}.{:02}}})", ++order, customer,
                                               1 + prng.below(300), prng.below(100)));
-    clients.produce(producer, std::move(record), [self = shared_from_this()](const Result<node::Delivery>& d) { self->count(d); });
+    clients.produce(producer, std::move(record), [](const Result<node::Delivery>&) {});
     clients.after(kBeatMs, [self = shared_from_this(), run] { self->beat(run); });
   }
 
@@ -60,7 +54,7 @@ struct DemoTraffic::State : std::enable_shared_from_this<State> {
       record.partition = static_cast<std::int32_t>((++loaded / 64) % kPartitions);
       record.key = Bytes::copy_of(std::string_view("ABCDEF").substr(prng.below(6), 1));
       record.value = payload;
-      clients.produce(load_producer, std::move(record), [self = shared_from_this()](const Result<node::Delivery>& d) { self->count(d); });
+      clients.produce(load_producer, std::move(record), [](const Result<node::Delivery>&) {});
     }
     clients.after(kLoadBeatMs, [self = shared_from_this(), run] { self->load_beat(run); });
   }
@@ -109,7 +103,6 @@ struct DemoTraffic::State : std::enable_shared_from_this<State> {
 
   node::ClientRunner& clients;
   const std::string bootstrap;
-  const std::shared_ptr<std::atomic<std::int64_t>> acknowledged;
   std::atomic<std::uint64_t> runs{0};       // a beat of an older run ends itself
   std::atomic<std::uint64_t> load_runs{0};
   std::atomic<int> load{0};
@@ -124,9 +117,8 @@ struct DemoTraffic::State : std::enable_shared_from_this<State> {
   std::array<node::ClientHandle, 2> consumers{};
 };
 
-DemoTraffic::DemoTraffic(node::ClientRunner& clients, std::string bootstrap,
-                         std::shared_ptr<std::atomic<std::int64_t>> acknowledged)
-    : state_(std::make_shared<State>(clients, std::move(bootstrap), std::move(acknowledged))), running_(false) {}
+DemoTraffic::DemoTraffic(node::ClientRunner& clients, std::string bootstrap)
+    : state_(std::make_shared<State>(clients, std::move(bootstrap))), running_(false) {}
 
 DemoTraffic::~DemoTraffic() {
   setLoad(0);

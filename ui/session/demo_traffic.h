@@ -4,7 +4,6 @@
 // Thread rule: UI thread; the traffic itself runs on the ClientRunner's thread.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -19,8 +18,8 @@ class DemoTraffic {
   static constexpr const char* kGroup = "demo.billing";
   static constexpr int kPartitions = 3;
 
-  // `clients` outlives this. `acknowledged` counts records that our producers were acknowledged.
-  DemoTraffic(node::ClientRunner& clients, std::string bootstrap, std::shared_ptr<std::atomic<std::int64_t>> acknowledged);
+  // `clients` outlives this.
+  DemoTraffic(node::ClientRunner& clients, std::string bootstrap);
   ~DemoTraffic();
 
   void start();  // creates the topic where it is missing

@@ -12,6 +12,7 @@
 
 #include "engine/node/client_runner.h"
 #include "ui/session/batch_reader.h"
+#include "engine/node/listener_probe.h"
 #include "ui/session/demo_traffic.h"
 #include "ui/session/record_rows.h"
 
@@ -101,11 +102,11 @@ class LiveBatches final : public BatchReader, public std::enable_shared_from_thi
 LiveSession::LiveSession(Options options, QObject* parent)
     : Session(parent),
       options_(std::move(options)),
-      own_records_(std::make_shared<std::atomic<std::int64_t>>(0)),
       wake_pending_(std::make_shared<std::atomic<bool>>(false)),
       view_(std::make_shared<const observe::ClusterView>()) {
   readers_.setMaxThreadCount(1);
   batches_ = std::make_shared<LiveBatches>();
+  doctors_.setMaxThreadCount(4);
   options_.cluster.observe = true;
   if (options_.demo) {
     // Kafka waits 3 s for more members before a new group's first generation; a demo shows the group at once.
@@ -128,6 +129,7 @@ LiveSession::~LiveSession() {
   demo_.reset();
   clients_.reset();
   readers_.waitForDone();
+  doctors_.waitForDone();
   (void)cluster_->stop();
 }
 
@@ -145,7 +147,7 @@ void LiveSession::start() {
           running_ = true;
           batches_->open(cluster_.get());
           clients_ = std::make_unique<node::ClientRunner>();
-          demo_ = std::make_unique<DemoTraffic>(*clients_, cluster_->bootstrap(), own_records_);
+          demo_ = std::make_unique<DemoTraffic>(*clients_, cluster_->bootstrap());
           if (options_.demo) {
             demo_->start();
           }
@@ -161,8 +163,31 @@ void LiveSession::takeView() {
   if (cluster_->observer() == nullptr) {
     return;
   }
+  const auto before = view_->connections;
   view_ = cluster_->view();
+  if (view_->connections != before) {
+    noteOwn();
+  }
   Q_EMIT frameReady();
+}
+
+void LiveSession::noteOwn() {
+  const void* node = view_->nodes.empty() ? nullptr : view_->nodes.begin()->second->counters.get();
+  if (node != counted_node_) {
+    counted_node_ = node;
+    own_.clear();
+    own_closed_ = 0;
+  }
+  for (const auto& [id, connection] : *view_->connections) {
+    if (connection->counters != nullptr && builtIn(*connection)) {
+      own_.try_emplace(id, connection->counters);
+    }
+  }
+  std::erase_if(own_, [this](const auto& each) {
+    const bool gone = view_->connections->count(each.first) == 0;
+    own_closed_ += gone ? each.second->records_in.get() : 0;
+    return gone;
+  });
 }
 
 QString LiveSession::clusterName() const {
@@ -192,7 +217,12 @@ std::int64_t LiveSession::foreignRecords() const {
       all += node->counters->records_in.get();
     }
   }
-  return std::max<std::int64_t>(0, all - own_records_->load(std::memory_order_relaxed));
+  // Ours are read after the sum, so what is being written meanwhile never looks foreign.
+  std::int64_t ours = own_closed_;
+  for (const auto& [id, counters] : own_) {
+    ours += counters->records_in.get();
+  }
+  return std::max<std::int64_t>(0, all - ours);
 }
 
 void LiveSession::read(const ReadQuery& query, std::function<void(ReadAnswer)> done) {
@@ -245,10 +275,9 @@ void LiveSession::produce(const ProduceCommand& command, std::function<void(Prod
   record.value = command.value;
   record.headers = command.headers;
   clients_->produce(producer_, std::move(record),
-                    [this, own = own_records_, done = std::move(done)](const Result<node::Delivery>& delivery) {
+                    [this, done = std::move(done)](const Result<node::Delivery>& delivery) {
                       ProduceAnswer answer;
                       if (delivery) {
-                        own->fetch_add(1, std::memory_order_relaxed);
                         answer.partition = delivery->partition;
                         answer.offset = delivery->offset;
                       } else {
@@ -289,6 +318,88 @@ void LiveSession::addPartitions(const std::string& name, std::int32_t total, std
     return;
   }
   clients_->create_partitions(cluster_->bootstrap(), name, total, answerTo(std::move(done)));
+}
+
+void LiveSession::closeConnection(std::uint64_t connection, std::function<void(QString error)> done) {
+  const auto found = view_->connections->find(ConnectionId(connection));
+  if (!running_ || busy_ || found == view_->connections->end()) {
+    done(found == view_->connections->end() ? tr("This connection is closed already.") : tr("The cluster is not running."));
+    return;
+  }
+  for (std::size_t i = 0; i < cluster_->size(); ++i) {
+    if (cluster_->node(i).id() == found->second->node) {
+      cluster_->node(i).post([this, connection, done](api::NodeCore&, api::Now, api::Outputs& out) {
+        out.closes.push_back({ConnectionId(connection), "by hand, from the window"});
+        QMetaObject::invokeMethod(this, [done] { done({}); }, Qt::QueuedConnection);
+      });
+      return;
+    }
+  }
+  done(tr("The node of this connection is not running."));
+}
+
+std::vector<ListenerInfo> LiveSession::listeners() const {
+  const node::ListenOptions& listen = cluster_->options().listen;
+  ListenerInfo info;
+  info.bind_address = QString::fromStdString(listen.address);
+  info.port = running_ ? cluster_->port() : listen.port;
+  const bool loopback = listen.address.starts_with("127.") || listen.address == "::1";
+  info.advertised_host = !listen.advertised_host.empty() ? QString::fromStdString(listen.advertised_host)
+                         : loopback                      ? QStringLiteral("localhost")
+                                                         : info.bind_address;
+  info.advertised_port = listen.advertised_port != 0 ? listen.advertised_port : info.port;
+  // What the node says of itself counts: another part may have decided.
+  if (!view_->nodes.empty() && !view_->nodes.begin()->second->host.empty()) {
+    info.advertised_host = QString::fromStdString(view_->nodes.begin()->second->host);
+    info.advertised_port = view_->nodes.begin()->second->port;
+  }
+  return {info};
+}
+
+std::vector<MachineAddress> LiveSession::machineAddresses() const {
+  std::vector<MachineAddress> out;
+  for (const node::LocalAddress& each : node::local_addresses()) {
+    out.push_back({static_cast<MachineAddress::Kind>(each.kind), QString::fromStdString(each.interface_name),
+                   QString::fromStdString(each.address), each.v6});
+  }
+  return out;
+}
+
+void LiveSession::checkListener(const QString& host, std::uint16_t port, std::function<void(ListenerCheck)> done) {
+  constexpr Duration kPatience{2'500'000'000};
+  doctors_.start([this, host = host.toStdString(), port, done = std::move(done)] {
+    const node::ListenerProbe probe = node::probe_listener(host, port, kPatience);
+    ListenerCheck check;
+    switch (probe.outcome) {
+      case node::ListenerProbe::Outcome::speaks_kafka:
+        check.outcome = ListenerCheck::Outcome::speaks_kafka;
+        break;
+      case node::ListenerProbe::Outcome::not_resolved:
+        check.outcome = ListenerCheck::Outcome::not_resolved;
+        break;
+      case node::ListenerProbe::Outcome::refused:
+        check.outcome = ListenerCheck::Outcome::refused;
+        break;
+      case node::ListenerProbe::Outcome::timed_out:
+        check.outcome = ListenerCheck::Outcome::timed_out;
+        break;
+      case node::ListenerProbe::Outcome::unreachable:
+        check.outcome = ListenerCheck::Outcome::unreachable;
+        break;
+      case node::ListenerProbe::Outcome::other_protocol:
+        check.outcome = ListenerCheck::Outcome::other_protocol;
+        break;
+    }
+    for (const std::string& address : probe.addresses) {
+      check.addresses << QString::fromStdString(address);
+    }
+    check.detail = QString::fromStdString(probe.detail);
+    check.cluster_id = QString::fromStdString(probe.cluster_id);
+    for (const node::ListenerProbe::Broker& broker : probe.brokers) {
+      check.told << QStringLiteral("%1:%2").arg(QString::fromStdString(broker.host)).arg(broker.port);
+    }
+    QMetaObject::invokeMethod(this, [done, check] { done(check); }, Qt::QueuedConnection);
+  });
 }
 
 void LiveSession::setDemoTraffic(bool on) {

@@ -7,6 +7,7 @@
 
 #include <QThreadPool>
 #include <atomic>
+#include <map>
 #include <memory>
 #include <thread>
 
@@ -49,6 +50,10 @@ class LiveSession final : public Session {
   void createTopic(const CreateTopicCommand& command, std::function<void(QString error)> done) override;
   void deleteTopic(const std::string& name, std::function<void(QString error)> done) override;
   void addPartitions(const std::string& name, std::int32_t total, std::function<void(QString error)> done) override;
+  void closeConnection(std::uint64_t connection, std::function<void(QString error)> done) override;
+  std::vector<ListenerInfo> listeners() const override;
+  std::vector<MachineAddress> machineAddresses() const override;
+  void checkListener(const QString& host, std::uint16_t port, std::function<void(ListenerCheck)> done) override;
   void setDemoTraffic(bool on) override;
   bool demoTraffic() const override;
   void setLoad(int records_per_second) override;
@@ -61,6 +66,7 @@ class LiveSession final : public Session {
 
  private:
   void takeView();
+  void noteOwn();
   std::function<void(Result<void>)> answerTo(std::function<void(QString error)> done);
 
   Options options_;
@@ -68,11 +74,15 @@ class LiveSession final : public Session {
   std::unique_ptr<node::ClientRunner> clients_;
   std::unique_ptr<DemoTraffic> demo_;
   std::uint64_t producer_ = 0;
-  std::shared_ptr<std::atomic<std::int64_t>> own_records_;  // acknowledged to our own producers
+  // What our own connections have written: those that are open, and the sum of those that are gone.
+  std::map<ConnectionId, std::shared_ptr<const event::ConnectionCounters>> own_;
+  std::int64_t own_closed_ = 0;
+  const void* counted_node_ = nullptr;  // a node that starts again counts from zero
   std::shared_ptr<std::atomic<bool>> wake_pending_;
   std::thread starter_;
   QThreadPool readers_;
   std::shared_ptr<LiveBatches> batches_;
+  QThreadPool doctors_;  // name lookups wait for the network
   observe::ViewPtr view_;
   bool running_ = false;
   bool busy_ = false;  // keep() is under way

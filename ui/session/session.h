@@ -19,6 +19,7 @@
 #include "engine/base/bytes.h"
 #include "engine/base/ids.h"
 #include "engine/observe/cluster_view.h"
+#include "ui/session/listener_check.h"
 
 namespace hw::ui {
 
@@ -127,6 +128,16 @@ class Session : public QObject {
   virtual void createTopic(const CreateTopicCommand& command, std::function<void(QString error)> done) = 0;
   virtual void deleteTopic(const std::string& name, std::function<void(QString error)> done) = 0;
   virtual void addPartitions(const std::string& name, std::int32_t total, std::function<void(QString error)> done) = 0;
+
+  // Ends one client's connection; the client is free to come back. By default: not possible here.
+  virtual void closeConnection(std::uint64_t connection, std::function<void(QString error)> done);
+  // Where the cluster listens and what clients are told; empty where that is not known (a recording).
+  [[nodiscard]] virtual std::vector<ListenerInfo> listeners() const { return {}; }
+  [[nodiscard]] virtual std::vector<MachineAddress> machineAddresses() const { return {}; }
+  // Resolves, connects, and asks for the brokers, as a client on this machine would; some seconds at most.
+  virtual void checkListener(const QString& host, std::uint16_t port, std::function<void(ListenerCheck)> done);
+  // True for a client that this window made itself (demo traffic, produce panel).
+  [[nodiscard]] virtual bool builtIn(const observe::ConnectionView& connection) const;
 
   // Demo traffic: a built-in producer (records per second) and a group of two built-in consumers.
   virtual void setDemoTraffic(bool on) = 0;

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 list(APPEND HW_UI_SOURCES
+  ui/session/listener_check.h
+  ui/session/session.cpp
   ui/session/selection.cpp ui/session/selection.h
   ui/session/batch_anatomy.cpp
   ui/session/batch_anatomy.h

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/models/client_facts.h"
+
+#include <QCoreApplication>
+#include <QStringList>
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "engine/observe/protocol_names.h"
+#include "ui/painting/text.h"
+
+namespace hw::ui {
+
+namespace {
+
+struct ClientFacts {
+  Q_DECLARE_TR_FUNCTIONS(ClientFacts)
+};
+
+std::string_view host_part(std::string_view peer) {
+  const std::size_t colon = peer.rfind(':');
+  std::string_view host = colon == std::string_view::npos ? peer : peer.substr(0, colon);
+  if (host.size() >= 2 && host.front() == '[' && host.back() == ']') {
+    host = host.substr(1, host.size() - 2);
+  }
+  return host;
+}
+
+QString text_of(std::string_view s) { return QString::fromUtf8(s.data(), static_cast<qsizetype>(s.size())); }
+
+// Answered connections that only looked around (port checks) have said nothing yet.
+bool silent(const observe::ConnectionView& c) { return c.client_id.empty() && c.software_name.empty(); }
+
+}  // namespace
+
+std::size_t count_clients(const observe::ClusterView& view) {
+  std::set<std::tuple<std::string_view, std::string_view, std::string_view, std::string_view>> clients;
+  for (const auto& [id, connection] : *view.connections) {
+    if (!silent(*connection)) {
+      clients.emplace(connection->client_id, connection->software_name, connection->software_version,
+                      host_part(connection->peer));
+    }
+  }
+  return clients.size();
+}
+
+QString peer_host(const std::string& peer) { return text_of(host_part(peer)); }
+
+QString apis_in_words(const event::ConnectionCounters& counters) {
+  std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t>> used;  // requests, key, version
+  for (const event::ConnectionCounters::Api& api : counters.apis) {
+    if (api.key.get() >= 0) {
+      used.emplace_back(api.requests.get(), api.key.get(), api.version.get());
+    }
+  }
+  std::sort(used.begin(), used.end(), [](const auto& a, const auto& b) {
+    return std::get<0>(a) != std::get<0>(b) ? std::get<0>(a) > std::get<0>(b) : std::get<1>(a) < std::get<1>(b);
+  });
+  QStringList words;
+  for (const auto& [requests, key, version] : used) {
+    const std::string_view name = observe::api_name(static_cast<std::int16_t>(key));
+    words << QStringLiteral("%1 v%2").arg(name.empty() ? QStringLiteral("API %1").arg(key) : text_of(name)).arg(version);
+  }
+  return words.join(QStringLiteral(", "));
+}
+
+QString errors_in_words(const event::ConnectionCounters& counters) {
+  QStringList words;
+  for (const event::ConnectionCounters::Error& error : counters.errors) {
+    if (error.count.get() > 0) {
+      const std::int64_t kept = error.code.get();
+      const auto code = static_cast<std::int16_t>(kept == event::ConnectionCounters::kUnknownError ? -1 : kept);
+      words << QStringLiteral("%1 × %2 (%3)").arg(format_count(error.count.get()), text_of(observe::error_name(code))).arg(code);
+    }
+  }
+  if (counters.errors_other.get() > 0) {
+    words << ClientFacts::tr("%1 × others").arg(format_count(counters.errors_other.get()));
+  }
+  return words.join(QStringLiteral(", "));
+}
+
+}  // namespace hw::ui
