@@ -2,11 +2,58 @@
 #include "ui/models/event_model.h"
 
 #include <algorithm>
+#include <variant>
 #include <vector>
 
+#include "ui/models/client_facts.h"
 #include "ui/painting/text.h"
 
 namespace hw::ui {
+
+namespace {
+constexpr std::size_t kConnectionsKept = 20'000;  // closings may have been lost
+}  // namespace
+
+void EventModel::Clients::forget(std::uint64_t connection) {
+  const auto found = connections.find(connection);
+  if (found == connections.end()) {
+    return;
+  }
+  if (const auto count = counts.find(found->second.client); count != counts.end() && --count->second <= 0) {
+    counts.erase(count);
+  }
+  connections.erase(found);
+}
+
+bool EventModel::Clients::news(const event::Any& event) {
+  if (const auto* opened = std::get_if<event::ConnectionOpened>(&event); opened != nullptr) {
+    if (connections.size() >= kConnectionsKept) {
+      connections.clear();
+      counts.clear();
+    }
+    forget(opened->connection.value());
+    connections[opened->connection.value()] = {peer_host(opened->peer), {}};
+    return true;
+  }
+  if (const auto* known = std::get_if<event::ClientIdentified>(&event); known != nullptr) {
+    Open& open = connections[known->connection.value()];
+    const QString client = QStringLiteral("%1\n%2\n%3\n%4")
+                               .arg(QString::fromStdString(known->client_id), QString::fromStdString(known->software_name),
+                                    QString::fromStdString(known->software_version), open.host);
+    if (open.client == client) {
+      return false;
+    }
+    if (const auto count = counts.find(open.client); count != counts.end() && --count->second <= 0) {
+      counts.erase(count);
+    }
+    open.client = client;
+    return ++counts[client] == 1;
+  }
+  if (const auto* closed = std::get_if<event::ConnectionClosed>(&event); closed != nullptr) {
+    forget(closed->connection.value());
+  }
+  return true;
+}
 
 void EventModel::update(const observe::ClusterView& view) {
   lost_ = view.events_lost;
@@ -19,9 +66,14 @@ void EventModel::update(const observe::ClusterView& view) {
                                           [this](const observe::RecentEvent& e) { return e.number <= last_number_; });
   std::vector<Row> fresh;
   for (auto it = first; it != recent.end(); ++it) {
+    const bool news = it->event == nullptr || clients_.news(*it->event);
     EventText text = describe_event(*it, view);
-    if (all_ || (!text.internal && !text.detail)) {
-      fresh.push_back({it->at.ms, it->node.value(), std::move(text)});
+    if (all_ || (news && !text.internal && !text.detail)) {
+      if (wanted(text)) {
+        fresh.push_back({it->at.ms, it->node.value(), std::move(text)});
+      } else {
+        ++hidden_;
+      }
     }
   }
   if (!recent.empty()) {
@@ -46,12 +98,35 @@ void EventModel::setAll(bool all) {
   if (all == all_) {
     return;
   }
-  beginResetModel();
   all_ = all;
+  refill();
+}
+
+void EventModel::setFilter(const QString& text) {
+  if (text == filter_) {
+    return;
+  }
+  filter_ = text;
+  words_ = text.simplified().split(QLatin1Char(' '), Qt::SkipEmptyParts);
+  refill();
+}
+
+void EventModel::refill() {
+  beginResetModel();
   rows_.clear();
   seen_.reset();
   last_number_ = 0;
+  hidden_ = 0;
+  clients_ = {};
   endResetModel();
+}
+
+bool EventModel::wanted(const EventText& text) const {
+  const QString address = text.about.address();
+  return std::all_of(words_.begin(), words_.end(), [&](const QString& word) {
+    return text.sentence.contains(word, Qt::CaseInsensitive) || text.kind.contains(word, Qt::CaseInsensitive) ||
+           address.contains(word, Qt::CaseInsensitive);
+  });
 }
 
 Selection EventModel::about(int row) const {

@@ -4,6 +4,7 @@
 
 #include <QAbstractTableModel>
 #include <deque>
+#include <map>
 
 #include "ui/models/event_text.h"
 
@@ -24,6 +25,11 @@ class EventModel : public QAbstractTableModel {
   // Everything, or only what a person cares about (no internal topics, no details). Clears and refills.
   void setAll(bool all);
   [[nodiscard]] bool all() const { return all_; }
+  // Only events that hold every word of `text` in sentence, kind or address. Clears and refills.
+  void setFilter(const QString& text);
+  [[nodiscard]] const QString& filter() const { return filter_; }
+  // Events that the filter has left out, of those that all() would show.
+  [[nodiscard]] int hidden() const { return hidden_; }
   [[nodiscard]] Selection about(int row) const;
   [[nodiscard]] std::uint64_t lost() const { return lost_; }
 
@@ -38,11 +44,29 @@ class EventModel : public QAbstractTableModel {
     std::int32_t node;
     EventText text;
   };
+  // A client that opens its second connection has connected already; one that closes the last but one is still there.
+  struct Clients {
+    struct Open {
+      QString host;
+      QString client;  // empty until it said who it is
+    };
+    std::map<std::uint64_t, Open> connections;
+    std::map<QString, int> counts;
+    // False: the event repeats what has been told.
+    bool news(const event::Any& event);
+    void forget(std::uint64_t connection);
+  };
+  void refill();
+  [[nodiscard]] bool wanted(const EventText& text) const;
   std::deque<Row> rows_;
   std::shared_ptr<const std::vector<observe::RecentEvent>> seen_;
   std::uint64_t last_number_ = 0;
   std::uint64_t lost_ = 0;
   bool all_ = false;
+  QString filter_;
+  QStringList words_;
+  int hidden_ = 0;
+  Clients clients_;
 };
 
 }  // namespace hw::ui

@@ -53,7 +53,7 @@ class Teller {
     say(Glyph::none, software.isEmpty()
                          ? tr(QT_TRANSLATE_NOOP("Events", "Client %1 connected")).arg(client)
                          : tr(QT_TRANSLATE_NOOP("Events", "Client %1 connected (%2 %3)")).arg(client, software, version));
-    out_.detail = software.isEmpty();  // software and version follow with most clients
+    out_.detail = e.client_id.starts_with("highwater-");  // the window itself
     out_.about = Selection::ofConnection(e.connection.value());
   }
   void operator()(const event::ConnectionClosed& e) {

@@ -4,21 +4,21 @@
 #include <QCheckBox>
 #include <QHBoxLayout>
 #include <QHeaderView>
+#include <QLineEdit>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QScrollBar>
 #include <QStackedWidget>
-#include <QStyledItemDelegate>
 #include <QTableView>
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "ui/painting/text.h"
 #include "ui/theme/theme.h"
 #include "ui/window/controls.h"
 #include "ui/window/hover_row.h"
 #include "ui/window/inspector.h"
 #include "ui/window/page.h"
+#include "ui/window/row_delegate.h"
 
 namespace hw::ui {
 
@@ -29,36 +29,32 @@ constexpr int kProduceHeight = 262;
 constexpr int kHeightMin = 96;
 
 // Time and kind in mono, a glyph before the sentence.
-class EventDelegate : public QStyledItemDelegate {
+class EventDelegate : public RowDelegate {
  public:
-  using QStyledItemDelegate::QStyledItemDelegate;
+  explicit EventDelegate(QObject* parent) : RowDelegate(false, parent) {}
 
-  void paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const override {
-    const Theme& t = Theme::current();
-    const Colors& c = t.colors();
-    QPainter& p = *painter;
-    p.save();
-    const bool selected = option.state.testFlag(QStyle::State_Selected);
-    const bool focused = option.state.testFlag(QStyle::State_Active);
-    if (selected) {
-      p.fillRect(option.rect, focused ? c.selected : c.selected_idle);
-    } else if (HoverRow::isHovered(option.widget, index)) {
-      p.fillRect(option.rect, c.hover);
+ protected:
+  RowCell cell(const QModelIndex& index, bool /*selected*/) const override {
+    const Colors& c = Theme::current().colors();
+    RowCell out;
+    switch (index.column()) {
+      case EventModel::time:
+        out.role = FontRole::data;
+        out.color = c.text2;
+        out.left = 16;
+        break;
+      case EventModel::what:
+        out.role = FontRole::control;
+        out.color = c.text;
+        out.glyph = static_cast<Glyph>(index.data(EventModel::glyph_role).toInt());
+        out.glyph_room = true;
+        break;
+      default:
+        out.role = FontRole::small_data;
+        out.color = c.text3;
+        break;
     }
-    const QRectF r(option.rect);
-    double x = r.left() + t.pxf(index.column() == EventModel::time ? 16 : 8);
-    const bool sentence = index.column() == EventModel::what;
-    if (sentence) {
-      const auto glyph = static_cast<Glyph>(index.data(EventModel::glyph_role).toInt());
-      paint_glyph(p, glyph, QPointF(x + t.pxf(6), r.center().y()), t.pxf(12));
-      x += t.pxf(20);
-    }
-    p.setFont(t.font(sentence ? FontRole::control : (index.column() == EventModel::time ? FontRole::data : FontRole::small_data)));
-    p.setPen(sentence ? c.text : (index.column() == EventModel::time ? c.text2 : c.text3));
-    const double room = r.right() - x - t.pxf(8);
-    p.drawText(QRectF(x, r.top(), room, r.height()), Qt::AlignVCenter | Qt::AlignLeft,
-               p.fontMetrics().elidedText(index.data().toString(), Qt::ElideRight, static_cast<int>(room)));
-    p.restore();
+    return out;
   }
 };
 
@@ -85,6 +81,17 @@ BottomDock::BottomDock(ProducePanel* produce, QWidget* parent)
     setOpen(true);
   });
   row->addWidget(tabs_, 1);
+  filter_ = new QLineEdit(head);
+  filter_->setPlaceholderText(tr("Filter events"));
+  filter_->setAccessibleName(tr("Filter events by words or address"));
+  filter_->setFixedSize(t.px(200), t.px(22));
+  filter_->setClearButtonEnabled(false);
+  connect(filter_, &QLineEdit::textChanged, this, [this](const QString& text) {
+    events_->setFilter(text.trimmed());
+    refresh();
+    table_->scrollToBottom();
+  });
+  row->addWidget(filter_);
   all_ = new QCheckBox(tr("all details"), head);
   all_->setToolTip(tr("Also internal topics, replicas and connections"));
   connect(all_, &QCheckBox::toggled, this, [this](bool on) {
@@ -178,6 +185,8 @@ void BottomDock::refresh() {
   }
 }
 
+void BottomDock::setFilter(const QString& text) { filter_->setText(text); }
+
 void BottomDock::showTab(Tab tab) {
   if (tab == Tab::produce && produce_ == nullptr) {
     return;
@@ -186,6 +195,7 @@ void BottomDock::showTab(Tab tab) {
   tabs_->setCurrent(static_cast<int>(tab));
   stack_->setCurrentIndex(static_cast<int>(tab));
   all_->setVisible(tab == Tab::events);
+  filter_->setVisible(tab == Tab::events);
   applyHeight();
   refresh();
 }

@@ -8,6 +8,7 @@
 #include "ui/session/session.h"
 
 class QCheckBox;
+class QLineEdit;
 class QStackedWidget;
 class QTableView;
 
@@ -36,6 +37,8 @@ class BottomDock : public QWidget {
   void setOpenHeight(int height);
   [[nodiscard]] int openHeight() const { return events_height_; }
   void setNarrow(bool narrow);
+  // Only events that hold these words or this address; empty: all.
+  void setFilter(const QString& text);
 
  signals:
   void selectionRequested(const hw::ui::Selection& selection);
@@ -58,6 +61,7 @@ class BottomDock : public QWidget {
   TabStrip* tabs_;
   QStackedWidget* stack_;
   QCheckBox* all_;
+  QLineEdit* filter_;
   Button* fold_;
   Tab tab_ = Tab::events;
   bool open_ = true;
