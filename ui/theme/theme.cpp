@@ -11,7 +11,9 @@
 #include <cmath>
 #include <iterator>
 
+#include "ui/theme/rescale.h"
 #include "ui/theme/style.h"
+#include "ui/theme/system_scheme.h"
 
 // Resource initialisers are plain functions outside every namespace.
 static void load_highwater_resources() {
@@ -129,6 +131,38 @@ Colors make_light() {
   return c;
 }
 
+// Black, white and pure hues. Tints and softs are the ground itself: what they tell is told by outline, glyph and word.
+Colors make_contrast(bool dark) {
+  Colors c;
+  const QColor ground = rgb(dark ? 0x000000 : 0xFFFFFF);
+  const QColor ink = rgb(dark ? 0xFFFFFF : 0x000000);
+  c.chrome = c.canvas = c.card = c.inset = ground;
+  c.hover = rgb(dark ? 0x1E1E1E : 0xEDEDED);
+  c.pressed = rgb(dark ? 0x333333 : 0xDDDDDD);
+  c.selected = rgb(dark ? 0x00205A : 0xDCE8FF);
+  c.selected_idle = rgb(dark ? 0x262626 : 0xE6E6E6);
+  c.hair = rgb(dark ? 0x767676 : 0x8C8C8C);
+  c.border = c.control = c.edge = ink;
+  c.grid = rgb(dark ? 0x5A5A5A : 0xB0B0B0);
+  c.text = c.text2 = ink;
+  c.text3 = rgb(dark ? 0xE6E6E6 : 0x1F1F1F);
+  c.disabled = rgb(dark ? 0x9A9A9A : 0x666666);
+  c.on_primary = ground;
+  c.ring = rgb(dark ? 0xFFE100 : 0x0000D8);
+  c.ring_contrast = ground;
+  c.leader = c.leader_t = c.link = rgb(dark ? 0xA6C8FF : 0x00289A);
+  c.ok = c.ok_t = rgb(dark ? 0x4CF0A8 : 0x004A2A);
+  c.warn = rgb(dark ? 0xFFE15A : 0xFFC400);
+  c.warn_line = c.warn_t = rgb(dark ? 0xFFE15A : 0x5A3200);
+  c.err = c.err_t = rgb(dark ? 0xFFAB94 : 0x8A0000);
+  c.txn = c.txn_t = rgb(dark ? 0xFFB0EE : 0x780064);
+  c.past = rgb(dark ? 0xE6E6E6 : 0x2A2A2A);
+  c.leader_tint = c.leader_soft = c.ok_tint = c.ok_soft = c.warn_tint = c.warn_soft = ground;
+  c.err_tint = c.err_soft = c.txn_tint = c.txn_soft = c.past_tint = c.past_soft = ground;
+  c.key_hues = (dark ? make_dark() : make_light()).key_hues;
+  return c;
+}
+
 struct RoleSpec {
   bool mono;
   int pixels;
@@ -183,7 +217,44 @@ Theme& Theme::current() {
 const Colors& Theme::colorsOf(Mode mode) {
   static const Colors dark = make_dark();
   static const Colors light = make_light();
-  return mode == Mode::dark ? dark : light;
+  static const Colors contrast_dark = make_contrast(true);
+  static const Colors contrast_light = make_contrast(false);
+  switch (mode) {
+    case Mode::light:
+      return light;
+    case Mode::contrast_light:
+      return contrast_light;
+    case Mode::contrast_dark:
+      return contrast_dark;
+    case Mode::dark:
+      break;
+  }
+  return dark;
+}
+
+QString Theme::nameOf(Choice choice) {
+  switch (choice) {
+    case Choice::system:
+      return QStringLiteral("system");
+    case Choice::light:
+      return QStringLiteral("light");
+    case Choice::dark:
+      return QStringLiteral("dark");
+    case Choice::contrast_light:
+      return QStringLiteral("contrast-light");
+    case Choice::contrast_dark:
+      return QStringLiteral("contrast-dark");
+  }
+  return {};
+}
+
+std::optional<Theme::Choice> Theme::choiceOf(const QString& name) {
+  for (const Choice choice : {Choice::system, Choice::light, Choice::dark, Choice::contrast_light, Choice::contrast_dark}) {
+    if (nameOf(choice) == name) {
+      return choice;
+    }
+  }
+  return std::nullopt;
 }
 
 void Theme::install(QApplication& application) {
@@ -193,11 +264,15 @@ void Theme::install(QApplication& application) {
   for (const QString& file : files) {
     QFontDatabase::addApplicationFont(QStringLiteral(":/fonts/") + file);
   }
-  mode_ = application.palette().color(QPalette::Window).lightness() < 128 ? Mode::dark : Mode::light;
+  system_dark_ = application.palette().color(QPalette::Window).lightness() < 128;
+  mode_ = system_dark_ ? Mode::dark : Mode::light;
   // Platforms without a desktop have a highlight that nobody chose.
   const QString platform = QGuiApplication::platformName();
   if (platform != QLatin1String("offscreen") && !platform.startsWith(QLatin1String("minimal"))) {
     highlight_ = application.palette().color(QPalette::Highlight);
+    auto* scheme = new SystemScheme(&application);
+    connect(scheme, &SystemScheme::darkChanged, this, &Theme::setSystemDark);
+    scheme->ask();
   }
   application.setStyle(new HighwaterStyle);
   apply();
@@ -232,14 +307,64 @@ void Theme::setMode(Mode mode) {
   apply();
 }
 
-void Theme::toggleMode() { setMode(dark() ? Mode::light : Mode::dark); }
+void Theme::setChoice(Choice choice) {
+  choice_ = choice;
+  switch (choice) {
+    case Choice::system:
+      setMode(system_dark_ ? Mode::dark : Mode::light);
+      break;
+    case Choice::light:
+      setMode(Mode::light);
+      break;
+    case Choice::dark:
+      setMode(Mode::dark);
+      break;
+    case Choice::contrast_light:
+      setMode(Mode::contrast_light);
+      break;
+    case Choice::contrast_dark:
+      setMode(Mode::contrast_dark);
+      break;
+  }
+}
+
+void Theme::toggleMode() {
+  if (highContrast()) {
+    setChoice(dark() ? Choice::contrast_light : Choice::contrast_dark);
+  } else {
+    setChoice(dark() ? Choice::light : Choice::dark);
+  }
+}
+
+void Theme::setSystemDark(bool dark) {
+  const bool follows = choice_ == Choice::system && dark != system_dark_;
+  system_dark_ = dark;
+  if (follows) {
+    setChoice(Choice::system);
+  }
+}
 
 void Theme::setScale(double scale) {
-  const double wanted = std::clamp(scale, 0.75, 3.0);
+  user_scale_ = std::clamp(scale, 0.75, 3.0);
+  applyScale();
+}
+
+void Theme::setPresenting(bool on) {
+  presenting_ = on;
+  applyScale();
+}
+
+void Theme::applyScale() {
+  // The smallest text is 11; a room reads 16.
+  const double wanted = presenting_ ? std::max(user_scale_ * 1.5, 16.0 / 11.0) : user_scale_;
   if (std::abs(wanted - scale_) < 1e-6) {
     return;
   }
+  const double before = scale_;
   scale_ = wanted;
+  if (application_ != nullptr) {
+    rescale_windows(before, wanted);
+  }
   apply();
 }
 

@@ -13,6 +13,7 @@
 #include <QString>
 #include <array>
 #include <cstddef>
+#include <optional>
 
 #include "engine/base/bytes.h"
 
@@ -113,7 +114,11 @@ class Theme : public QObject {
   Q_OBJECT
 
  public:
-  enum class Mode { light, dark };
+  // The contrast modes have white or black surfaces, strong lines and no fills behind text: outlines carry the state.
+  enum class Mode { light, dark, contrast_light, contrast_dark };
+  Q_ENUM(Mode)
+  // What a person asked for; `system` is light or dark as the desktop is.
+  enum class Choice { system, light, dark, contrast_light, contrast_dark };
 
   // Made with the first call, which needs a QGuiApplication.
   static Theme& current();
@@ -128,8 +133,16 @@ class Theme : public QObject {
   // Height of a line of this role.
   [[nodiscard]] int lineHeight(FontRole role) const;
   [[nodiscard]] Mode mode() const { return mode_; }
-  [[nodiscard]] bool dark() const { return mode_ == Mode::dark; }
+  [[nodiscard]] bool dark() const { return mode_ == Mode::dark || mode_ == Mode::contrast_dark; }
+  [[nodiscard]] bool highContrast() const { return mode_ == Mode::contrast_light || mode_ == Mode::contrast_dark; }
+  [[nodiscard]] Choice choice() const { return choice_; }
+  // "system", "light", "dark", "contrast-light", "contrast-dark": for settings and the command line.
+  [[nodiscard]] static QString nameOf(Choice choice);
+  [[nodiscard]] static std::optional<Choice> choiceOf(const QString& name);
+  // What everything is multiplied with: the person's scale, and half as much again while presenting.
   [[nodiscard]] double scale() const { return scale_; }
+  [[nodiscard]] double userScale() const { return user_scale_; }
+  [[nodiscard]] bool presenting() const { return presenting_; }
   // A length at the current UI scale.
   [[nodiscard]] int px(double length) const;
   [[nodiscard]] double pxf(double length) const { return length * scale_; }
@@ -143,8 +156,14 @@ class Theme : public QObject {
 
  public slots:
   void setMode(hw::ui::Theme::Mode mode);
+  void setChoice(hw::ui::Theme::Choice choice);
+  // Light to dark and back; a contrast mode stays one.
   void toggleMode();
+  // The desktop's choice, now or after a change; followed while choice() is `system`.
+  void setSystemDark(bool dark);
+  // 0.75 … 3.0. Widgets whose sizes are fixed are resized with it (rescale.h).
   void setScale(double scale);
+  void setPresenting(bool on);
   void setReduceMotion(bool on);
 
  signals:
@@ -155,9 +174,14 @@ class Theme : public QObject {
   Theme();
   void rebuildFonts();
   void apply();
+  void applyScale();
 
   Mode mode_ = Mode::dark;
+  Choice choice_ = Choice::system;
+  bool system_dark_ = true;
   double scale_ = 1.0;
+  double user_scale_ = 1.0;
+  bool presenting_ = false;
   bool reduce_motion_ = false;
   Colors colors_;
   std::array<QFont, kFontRoles> fonts_;

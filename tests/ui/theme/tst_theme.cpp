@@ -9,6 +9,7 @@
 
 #include "ui/theme/glyphs.h"
 #include "ui/theme/style.h"
+#include "ui/theme/system_scheme.h"
 #include "ui/theme/theme.h"
 
 using namespace hw::ui;
@@ -20,13 +21,15 @@ class TestTheme : public QObject {
   void initTestCase() { Theme::current().install(*qApp); }
 
   void text_has_4_5_on_every_surface_data() {
-    QTest::addColumn<bool>("dark");
-    QTest::newRow("dark") << true;
-    QTest::newRow("light") << false;
+    QTest::addColumn<Theme::Mode>("mode");
+    QTest::newRow("dark") << Theme::Mode::dark;
+    QTest::newRow("light") << Theme::Mode::light;
+    QTest::newRow("contrast dark") << Theme::Mode::contrast_dark;
+    QTest::newRow("contrast light") << Theme::Mode::contrast_light;
   }
   void text_has_4_5_on_every_surface() {
-    QFETCH(bool, dark);
-    const Colors& c = Theme::colorsOf(dark ? Theme::Mode::dark : Theme::Mode::light);
+    QFETCH(Theme::Mode, mode);
+    const Colors& c = Theme::colorsOf(mode);
     const std::pair<const char*, QColor> texts[] = {{"text", c.text},         {"text2", c.text2}, {"text3", c.text3},
                                                     {"link", c.link},         {"leader_t", c.leader_t},
                                                     {"ok_t", c.ok_t},         {"warn_t", c.warn_t},
@@ -52,8 +55,8 @@ class TestTheme : public QObject {
 
   void graphics_have_3_data() { text_has_4_5_on_every_surface_data(); }
   void graphics_have_3() {
-    QFETCH(bool, dark);
-    const Colors& c = Theme::colorsOf(dark ? Theme::Mode::dark : Theme::Mode::light);
+    QFETCH(Theme::Mode, mode);
+    const Colors& c = Theme::colorsOf(mode);
     const QColor graphics[] = {c.leader, c.ok, c.warn_line, c.err, c.txn, c.past, c.edge, c.control, c.ring};
     for (const QColor& graphic : graphics) {
       for (const QColor& ground : {c.chrome, c.canvas, c.card, c.inset}) {
@@ -68,13 +71,43 @@ class TestTheme : public QObject {
   }
 
   void no_two_state_colours_are_the_same() {
-    for (const Theme::Mode mode : {Theme::Mode::dark, Theme::Mode::light}) {
+    for (const Theme::Mode mode : {Theme::Mode::dark, Theme::Mode::light, Theme::Mode::contrast_dark, Theme::Mode::contrast_light}) {
       const Colors& c = Theme::colorsOf(mode);
       std::set<QRgb> seen;
       for (const QColor& color : {c.leader, c.ok, c.warn, c.err, c.txn, c.past}) {
         QVERIFY(seen.insert(color.rgb()).second);
       }
     }
+  }
+
+  void high_contrast_has_7_and_no_fills_behind_text() {
+    for (const Theme::Mode mode : {Theme::Mode::contrast_dark, Theme::Mode::contrast_light}) {
+      const Colors& c = Theme::colorsOf(mode);
+      for (const QColor& ink : {c.text, c.text2, c.text3, c.link, c.leader_t, c.ok_t, c.warn_t, c.err_t, c.txn_t, c.past}) {
+        for (const QColor& ground : {c.chrome, c.canvas, c.card, c.inset, c.hover, c.selected}) {
+          QVERIFY2(contrast_ratio(ink, ground) >= 7.0,
+                   qPrintable(QStringLiteral("%1 on %2: %3").arg(ink.name(), ground.name()).arg(contrast_ratio(ink, ground))));
+        }
+      }
+      for (const QColor& fill : {c.leader_tint, c.leader_soft, c.ok_tint, c.ok_soft, c.warn_tint, c.err_tint, c.txn_tint, c.past_tint}) {
+        QCOMPARE(fill, c.canvas);
+      }
+    }
+  }
+
+  void the_portal_decides_where_nobody_chose() {
+    Theme& theme = Theme::current();
+    theme.setChoice(Theme::Choice::system);
+    SystemScheme scheme;
+    connect(&scheme, &SystemScheme::darkChanged, &theme, &Theme::setSystemDark);
+    scheme.take(QVariant::fromValue(QDBusVariant(QVariant::fromValue(QDBusVariant(2U)))));
+    QVERIFY(!theme.dark());
+    scheme.take(QVariant(1U));
+    QVERIFY(theme.dark());
+    scheme.take(QVariant(0U));  // no preference: as it is
+    QVERIFY(theme.dark());
+    scheme.take(QVariant(QStringLiteral("nonsense")));
+    QVERIFY(theme.dark());
   }
 
   void the_mode_changes_palette_and_tells() {
