@@ -2,6 +2,7 @@
 #include "ui/panels/pages.h"
 
 #include "ui/panels/record_panel.h"
+#include "ui/views/clients_page.h"
 #include "ui/views/cluster_page.h"
 #include "ui/views/messages_page.h"
 #include "ui/views/partitions_page.h"
@@ -11,6 +12,8 @@ namespace hw::ui {
 QList<Page*> create_pages(QWidget* parent) {
   return {new ClusterPage(parent), new PartitionsPage(parent), new MessagesPage(parent)};
 }
+
+Page* create_clients_page(QWidget* parent) { return new ClientsPage(parent); }
 
 ProducePanel* create_produce_panel(QWidget* parent) { return new RecordPanel(parent); }
 

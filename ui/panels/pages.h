@@ -14,6 +14,8 @@ class ProducePanel;
 
 // In the order of the rail: Cluster, Partitions, Messages.
 [[nodiscard]] QList<Page*> create_pages(QWidget* parent);
+// Clients: below the topics in the rail.
+[[nodiscard]] Page* create_clients_page(QWidget* parent);
 [[nodiscard]] ProducePanel* create_produce_panel(QWidget* parent);
 
 }  // namespace hw::ui

@@ -200,9 +200,6 @@ void ObjectCanvas::mousePressEvent(QMouseEvent* event) {
   if (target != selection_) {
     Q_EMIT selectionRequested(target);
   }
-  if (event->button() == Qt::RightButton) {
-    Q_EMIT contextRequested(target, event->globalPosition().toPoint());
-  }
 }
 
 void ObjectCanvas::mouseDoubleClickEvent(QMouseEvent* event) {

@@ -63,7 +63,6 @@ class ObjectCanvas : public QWidget {
  signals:
   void selectionRequested(const hw::ui::Selection& selection);
   void openRequested(const hw::ui::Selection& selection);
-  void contextRequested(const hw::ui::Selection& selection, const QPoint& global);
   void hoveredChanged(int index);
 
  protected:

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 list(APPEND HW_UI_SOURCES
   ui/views/canvas_accessible.cpp
+  ui/views/clients_connect.cpp ui/views/clients_connect.h
+  ui/views/clients_model.cpp ui/views/clients_model.h
+  ui/views/clients_page.cpp ui/views/clients_page.h
   ui/views/cluster_canvas.cpp ui/views/cluster_canvas.h
   ui/views/cluster_model.cpp ui/views/cluster_model.h
   ui/views/cluster_page.cpp ui/views/cluster_page.h

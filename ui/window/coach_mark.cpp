@@ -26,6 +26,9 @@ class CoachMark::Card : public QWidget {
     text->setWordWrap(true);
     column->addWidget(text);
     column->addSpacing(t.px(6));
+    doors = new QVBoxLayout;
+    doors->setSpacing(t.px(6));
+    column->addLayout(doors);
     auto* row = new QHBoxLayout;
     action = new Button(Button::Kind::primary, {}, {}, this);
     row->addWidget(action);
@@ -40,6 +43,7 @@ class CoachMark::Card : public QWidget {
 
   TextLabel* title;
   TextLabel* text;
+  QVBoxLayout* doors;
   Button* action;
   Button* refuse;
 
@@ -64,9 +68,21 @@ void CoachMark::setHint(const Hint& hint) {
   card_->text->setText(hint.text);
   card_->action->setText(hint.action_text);
   card_->action->setShortcutCap(hint.action_cap);
+  card_->action->setVisible(!hint.action_text.isEmpty());
+  while (QLayoutItem* item = card_->doors->takeAt(0)) {
+    item->widget()->deleteLater();
+    delete item;
+  }
+  for (int i = 0; i < hint.doors.size(); ++i) {
+    auto* door = new Button(i == 0 ? Button::Kind::primary : Button::Kind::normal, {}, hint.doors[i], card_);
+    connect(door, &Button::clicked, this, [this, i] { Q_EMIT doorClicked(i); });
+    card_->doors->addWidget(door);
+  }
   card_->setAccessibleName(hint.title);
   card_->adjustSize();
 }
+
+QString CoachMark::title() const { return card_->title->text(); }
 
 QSize CoachMark::cardSize() const {
   const int width = card_->width();

@@ -4,6 +4,7 @@
 
 #include <QPointer>
 #include <QPolygonF>
+#include <QStringList>
 #include <QWidget>
 
 namespace hw::ui {
@@ -17,18 +18,21 @@ class CoachMark : public QWidget {
   struct Hint {
     QString title;
     QString text;         // may hold <b> and <code>
-    QString action_text;
+    QString action_text;  // empty: no action, only doors
     QString action_cap;
+    QStringList doors;    // ways on, one below the other
   };
   // Fills `page` (transparent where it paints nothing); mouse events outside the card pass through.
   explicit CoachMark(QWidget* page);
   void setHint(const Hint& hint);
+  [[nodiscard]] QString title() const;
   // In the page's coordinates; an empty anchor draws no line.
   void place(const QPoint& top_left, const QRect& anchor);
   [[nodiscard]] QSize cardSize() const;
 
  signals:
   void actionClicked();
+  void doorClicked(int index);
   void hintsRefused();
 
  protected:

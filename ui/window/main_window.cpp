@@ -25,6 +25,7 @@
 #include <utility>
 
 #include "ui/dialogs/question_dialog.h"
+#include "ui/models/client_facts.h"
 #include "ui/panels/pages.h"
 #include "ui/theme/theme.h"
 #include "ui/window/bottom_dock.h"
@@ -71,6 +72,7 @@ MainWindow::MainWindow(Session* session, const Options& options, QWidget* parent
     status_->setValues(values_);
   });
   addCommands();
+  addLookCommands();
   build();
   restore();
   hints_on_ = options_.hints && hints_on_;
@@ -106,7 +108,7 @@ void MainWindow::build() {
   setCentralWidget(central);
 
   pages_ = create_pages(this);
-  pages_ << new TopicsPage(this);
+  pages_ << new TopicsPage(this) << create_clients_page(this);
   addPageCommands();
 
   top_ = new TopBar(commands_, [this] { return session_->view(); }, central);
@@ -137,6 +139,7 @@ void MainWindow::build() {
       }
     });
     connect(page, &Page::openRequested, this, &MainWindow::open);
+    connect(page, &Page::contextRequested, this, &MainWindow::objectMenu);
     connect(page, &Page::commandRequested, this,
             [this](const QString& id, const QVariantMap& args) { commands_->run(id, args); });
   }
@@ -168,7 +171,13 @@ void MainWindow::build() {
   connect(strip_, &InspectorStrip::openRequested, this, [this] { setInspectorOpen(true); });
   connect(dock_, &BottomDock::selectionRequested, this, &MainWindow::select);
   if (produce_ != nullptr) {
-    connect(produce_, &ProducePanel::selectionRequested, this, &MainWindow::select);
+    connect(produce_, &ProducePanel::selectionRequested, this, [this](const Selection& landed) {
+      select(landed);
+      if (landed.kind == Selection::Kind::record && hint_step_ == 0) {
+        hint_about_ = landed;
+        hintDone(0);
+      }
+    });
     connect(produce_, &ProducePanel::closeRequested, this, [this] {
       dock_->showTab(BottomDock::Tab::events);
       focusPage();
@@ -182,6 +191,7 @@ void MainWindow::build() {
   connect(top_->omnibox(), &Omnibox::objectChosen, this, &MainWindow::open);
   connect(top_->omnibox(), &Omnibox::commandChosen, this, [this](const QString& id) { commands_->run(id); });
   connect(top_, &TopBar::menuRequested, this, &MainWindow::clusterMenu);
+  connect(top_, &TopBar::themeMenuRequested, this, &MainWindow::themeMenu);
   connect(top_, &TopBar::healthClicked, this, [this] {
     showPage(pages_.front()->id());
     select(Selection::ofCluster());
@@ -224,6 +234,9 @@ bool MainWindow::eventFilter(QObject* object, QEvent* event) {
       QApplication::activeModalWidget() == nullptr && QApplication::activePopupWidget() == nullptr) {
     auto* widget = static_cast<QWidget*>(object);
     auto* key = static_cast<QKeyEvent*>(event);
+    if (key->text() == QLatin1String("?") && widget->window() == this && !textHasFocus()) {
+      return commands_->run(QStringLiteral("help.keys"));
+    }
     const bool letter = (key->key() >= Qt::Key_A && key->key() <= Qt::Key_Z) ||
                         (key->key() >= Qt::Key_0 && key->key() <= Qt::Key_9) || key->key() == Qt::Key_Slash;
     if (letter && widget->window() == this && (key->modifiers() & ~(Qt::ShiftModifier | Qt::KeypadModifier)) == 0 &&
@@ -314,6 +327,7 @@ void MainWindow::frame() {
     inspector_->refresh();
   }
   dock_->refresh();
+  caption();
   for (const Page* page : pages_) {
     rail_->setAttention(page->id(), page->attention());
   }
@@ -335,7 +349,10 @@ void MainWindow::sampleRates() {
   last_out_ = out;
   const observe::ViewPtr view = session_->view();
   values_.port = session_->bootstrap().section(QLatin1Char(':'), -1);
-  values_.clients = static_cast<std::int64_t>(view->connections->size());
+  if (view->connections != clients_seen_) {
+    clients_seen_ = view->connections;
+    values_.clients = static_cast<std::int64_t>(count_clients(*view));
+  }
   values_.lost = view->events_lost;
   const double worst = meter_.takeWorst();
   // The status bar's own repaint is no frame: without traffic the window is idle.
@@ -370,7 +387,10 @@ void MainWindow::showPage(const QString& id) {
     }
     if (coach_ != nullptr && coach_->parentWidget() != wanted) {
       coach_->deleteLater();
-      hint_asked_ = false;
+      coach_ = nullptr;
+    }
+    if (id == QLatin1String("messages") && hint_step_ == 1) {
+      hintDone(1);
     }
     remember();
   }
@@ -410,10 +430,14 @@ void MainWindow::open(const Selection& selection) {
       break;
     case Selection::Kind::cluster:
     case Selection::Kind::node:
+      showPage(QStringLiteral("cluster"));
+      break;
     case Selection::Kind::group:
     case Selection::Kind::member:
+      showPage(page(QStringLiteral("groups")) != nullptr ? QStringLiteral("groups") : QStringLiteral("cluster"));
+      break;
     case Selection::Kind::connection:
-      showPage(QStringLiteral("cluster"));
+      showPage(QStringLiteral("clients"));
       break;
     case Selection::Kind::topic:
     case Selection::Kind::partition:
@@ -489,6 +513,9 @@ void MainWindow::resizeEvent(QResizeEvent* event) {
 }
 
 void MainWindow::applyWidth() {
+  if (coach_ != nullptr) {
+    QTimer::singleShot(0, this, &MainWindow::placeHint);
+  }
   const double scale = Theme::current().scale();
   const double width = this->width() / scale;
   const int width_class = width < Metrics::kNarrow ? -1 : (width >= Metrics::kWide ? 1 : 0);
@@ -507,6 +534,8 @@ void MainWindow::applyRail() {
   const bool narrow = width_class_ < 0;
   rail_->setCollapsed(narrow || rail_wanted_collapsed_);
   rail_->setVisible(!presenting_);
+  top_->setVisible(!presenting_);
+  status_->setVisible(!presenting_);
   const bool open = narrow ? inspector_open_narrow_ : inspector_open_;
   inspector_->setVisible(open && !presenting_);
   strip_->setVisible(!open && !presenting_);
@@ -528,61 +557,6 @@ void MainWindow::setInspectorOpen(bool open) {
 void MainWindow::showEvent(QShowEvent* event) {
   QMainWindow::showEvent(event);
   QTimer::singleShot(0, this, &MainWindow::frame);
-}
-
-// --- hints
-
-void MainWindow::updateHint() {
-  if (!hints_on_ || session_ == nullptr) {
-    return;
-  }
-  const observe::ViewPtr view = session_->view();
-  Page* home = pages_.front();
-  // Records of our own that are on their way count as foreign for a moment, so only what lasts is an app.
-  if (session_->foreignRecords() == 0) {
-    foreign_since_.invalidate();
-  } else if (!foreign_since_.isValid()) {
-    foreign_since_.start();
-  } else if (foreign_since_.elapsed() > 2'000) {
-    endHints();  // the app is connected: there is nothing left to say
-    return;
-  }
-  const bool ready = !view->nodes.empty() && view->nodes.begin()->second->state == observe::NodeView::State::running;
-  if (!ready || currentPage() != home || view->topics->empty()) {
-    return;
-  }
-  if (coach_ == nullptr && !hint_asked_) {
-    hint_asked_ = true;
-    coach_ = new CoachMark(home);
-    const QString address = session_->bootstrap();
-    const Colors& c = Theme::current().colors();
-    coach_->setHint({tr("A real broker, on this machine"),
-                     tr("Any Kafka client can use<br><span style=\"font-family:'JetBrains Mono';color:%1\">%2</span>.<br>"
-                        "Connect your app, or press <b>P</b> to send a record and watch it land.")
-                         .arg(c.text.name(), address),
-                     tr("Produce"), QStringLiteral("P")});
-    connect(coach_, &CoachMark::actionClicked, this, [this] { commands_->run(QStringLiteral("produce.open")); });
-    connect(coach_, &CoachMark::hintsRefused, this, &MainWindow::endHints);
-    coach_->show();
-  }
-  if (coach_ != nullptr) {
-    const QSize size = coach_->cardSize();
-    const auto spot = home->freeSpot(size);
-    const QPoint fallback(home->width() - size.width() - 24, home->height() - size.height() - 56);
-    coach_->place(spot.value_or(fallback),
-                  home->anchor(Selection::ofNode(view->nodes.begin()->first.value())));
-    coach_->raise();
-  }
-}
-
-void MainWindow::endHints() {
-  hints_on_ = false;
-  if (coach_ != nullptr) {
-    coach_->deleteLater();
-  }
-  if (options_.persist) {
-    QSettings().setValue(QStringLiteral("hints"), false);
-  }
 }
 
 // --- closing and remembering
@@ -620,15 +594,13 @@ void MainWindow::restore() {
   const QSettings settings;
   hints_on_ = settings.value(QStringLiteral("hints"), true).toBool();
   restoreGeometry(settings.value(QStringLiteral("geometry")).toByteArray());
-  rail_wanted_collapsed_ = settings.value(QStringLiteral("rail_collapsed"), false).toBool();
-  inspector_open_ = settings.value(QStringLiteral("inspector"), true).toBool();
-  dock_->setOpenHeight(settings.value(QStringLiteral("dock_height"), dock_->openHeight()).toInt());
-  dock_->setOpen(settings.value(QStringLiteral("dock"), true).toBool());
-  const QString theme = settings.value(QStringLiteral("theme")).toString();
-  if (theme == QLatin1String("dark")) {
-    Theme::current().setMode(Theme::Mode::dark);
-  } else if (theme == QLatin1String("light")) {
-    Theme::current().setMode(Theme::Mode::light);
+  profile_ = settings.value(QStringLiteral("profile"), profile_).toString();
+  applyProfile();
+  Theme& theme = Theme::current();
+  theme.setScale(settings.value(QStringLiteral("scale"), 1.0).toDouble());
+  theme.setReduceMotion(settings.value(QStringLiteral("reduce_motion"), false).toBool());
+  if (const auto choice = Theme::choiceOf(settings.value(QStringLiteral("theme")).toString()); choice) {
+    theme.setChoice(*choice);
   }
 }
 
@@ -637,11 +609,11 @@ void MainWindow::store() {
     return;
   }
   QSettings settings;
-  settings.setValue(QStringLiteral("geometry"), saveGeometry());
-  settings.setValue(QStringLiteral("rail_collapsed"), rail_wanted_collapsed_);
-  settings.setValue(QStringLiteral("inspector"), inspector_open_);
-  settings.setValue(QStringLiteral("dock_height"), dock_->openHeight());
-  settings.setValue(QStringLiteral("dock"), dock_->isOpen());
+  if (!presenting_) {
+    settings.setValue(QStringLiteral("geometry"), saveGeometry());
+  }
+  settings.setValue(QStringLiteral("profile"), profile_);
+  storeProfile();
 }
 
 }  // namespace hw::ui

@@ -25,6 +25,7 @@ namespace hw::ui {
 
 class BottomDock;
 class CoachMark;
+class EventCaption;
 class Inspector;
 class InspectorStrip;
 class Page;
@@ -54,6 +55,9 @@ class MainWindow : public QMainWindow {
   [[nodiscard]] const FrameMeter& meter() const { return meter_; }
   [[nodiscard]] bool paused() const { return paused_; }
   [[nodiscard]] CoachMark* coachMark() const;
+  [[nodiscard]] bool presenting() const { return presenting_; }
+  // "learn", "debug", "operate": which parts are open, kept for each.
+  [[nodiscard]] const QString& profile() const { return profile_; }
 
  public slots:
   void showPage(const QString& id);
@@ -80,6 +84,7 @@ class MainWindow : public QMainWindow {
     friend bool operator==(const Place&, const Place&) = default;
   };
   void addCommands();
+  void addLookCommands();
   void addPageCommands();
   void build();
   void frame();
@@ -91,12 +96,26 @@ class MainWindow : public QMainWindow {
   void travel(int steps);
   void go(const Place& place);
   void clusterMenu(const QPoint& global);
+  void themeMenu(const QPoint& global);
+  void objectMenu(const Selection& selection, const QPoint& global);
+  void chooseTheme(const QString& name);
+  void setUserScale(double scale);
+  void setPresenting(bool on);
+  void setProfile(const QString& name);
+  void resetLayout();
+  void applyProfile();
+  void storeProfile() const;
+  void disconnectClient(const QVariantMap& args);
+  void caption();
   void createTopic(const QVariantMap& args);
   void deleteTopic(const QVariantMap& args);
   void keepCluster();
   void openProduce();
   void focusPage();
   void updateHint();
+  void placeHint();
+  void showHint(int step);
+  void hintDone(int step);
   void endHints();
   [[nodiscard]] bool textHasFocus() const;
   [[nodiscard]] std::int64_t recordsIn() const;
@@ -130,7 +149,14 @@ class MainWindow : public QMainWindow {
   bool inspector_open_narrow_ = false;
   bool presenting_ = false;
   bool hints_on_ = false;
-  bool hint_asked_ = false;
+  // Of the first minute: 0 the broker is there, 1 a record has landed, 2 where to go from here, 3 all said.
+  int hint_step_ = 0;
+  bool hint_waits_ = false;  // the current step has not happened yet
+  Selection hint_about_;
+  QString profile_ = QStringLiteral("learn");
+  QPointer<EventCaption> caption_;
+  std::uint64_t captioned_ = 0;  // number of the newest event that was told in large
+  std::shared_ptr<const void> clients_seen_;
   bool greeted_ = false;  // the demo's first partition has been selected
 
   FrameMeter meter_;

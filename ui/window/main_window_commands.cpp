@@ -5,7 +5,6 @@
 #include <QDir>
 #include <QLineEdit>
 #include <QMenu>
-#include <QSettings>
 #include <QShortcut>
 #include <QStandardPaths>
 
@@ -19,6 +18,7 @@
 #include "ui/window/controls.h"
 #include "ui/window/inspector.h"
 #include "ui/window/main_window.h"
+#include "ui/window/object_menu.h"
 #include "ui/window/omnibox.h"
 #include "ui/window/page.h"
 #include "ui/window/top_bar.h"
@@ -39,7 +39,13 @@ void MainWindow::addPageCommands() {
   for (Page* p : pages_) {
     const QString id = p->id();
     commands_->add({QStringLiteral("page.") + id, tr("Go to %1").arg(p->title()), p->shortcut(),
-                    [this, id](const QVariantMap&) { showPage(id); }, {}, {p->title()}});
+                    [this, id](const QVariantMap& args) {
+                      if (const auto at = Selection::parse(args.value(QStringLiteral("address")).toString()); at) {
+                        select(*at);
+                      }
+                      showPage(id);
+                    },
+                    {}, {p->title()}});
   }
   // Commands with a modifier or a function key are ordinary shortcuts; bare keys see eventFilter().
   for (const Command& command : commands_->all()) {
@@ -91,7 +97,14 @@ void MainWindow::addCommands() {
       },
       [this] { return !selection_.none(); });
   add("selection.clear", tr("Clear the selection"), QKeySequence(Qt::Key_Escape),
-      [this](const QVariantMap&) { select({}); }, [this] { return !selection_.none(); });
+      [this](const QVariantMap&) {
+        if (presenting_) {
+          setPresenting(false);
+        } else {
+          select({});
+        }
+      },
+      [this] { return presenting_ || !selection_.none(); });
   add("selection.open", tr("Open the selection"), QKeySequence(Qt::CTRL | Qt::Key_Return),
       [this](const QVariantMap&) { open(Selection(selection_)); }, [this] { return !selection_.none(); });
   add("explain.show", tr("Explain the selection"), QKeySequence(Qt::Key_E), [this](const QVariantMap&) {
@@ -106,6 +119,22 @@ void MainWindow::addCommands() {
     dock_->setOpen(true);
     dock_->showTab(BottomDock::Tab::events);
   });
+  add("events.about", tr("Events about the selection"), {}, [this](const QVariantMap& args) {
+    const QString address = args.value(QStringLiteral("address"), selection_.address()).toString();
+    dock_->setOpen(true);
+    dock_->showTab(BottomDock::Tab::events);
+    dock_->setFilter(address);
+  });
+  add("client.disconnect", tr("Disconnect a client"), {}, [this](const QVariantMap& args) { disconnectClient(args); },
+      {}, {tr("connection")});
+  add("connect.help", tr("Connect your app"), {}, [this](const QVariantMap&) { showPage(QStringLiteral("clients")); }, {},
+      {tr("client"), tr("snippet"), tr("code")});
+  add("selection.menu", tr("Menu of the selection"), QKeySequence(Qt::SHIFT | Qt::Key_F10),
+      [this](const QVariantMap&) {
+        const QRect place = currentPage()->anchor(selection_);
+        objectMenu(selection_, currentPage()->mapToGlobal(place.isEmpty() ? currentPage()->rect().center() : place.center()));
+      },
+      [this] { return !selection_.none(); });
   add("history.back", tr("Back"), QKeySequence(Qt::ALT | Qt::Key_Left), [this](const QVariantMap&) { travel(-1); },
       [this] { return history_at_ > 0; });
   add("history.forward", tr("Forward"), QKeySequence(Qt::ALT | Qt::Key_Right), [this](const QVariantMap&) { travel(1); },
@@ -127,28 +156,8 @@ void MainWindow::addCommands() {
       say(tr("This page has nothing to export"));
     }
   });
-  add("theme.toggle", tr("Switch between light and dark"), QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_L),
-      [this](const QVariantMap&) {
-        Theme::current().toggleMode();
-        if (options_.persist) {
-          QSettings().setValue(QStringLiteral("theme"), Theme::current().dark() ? QStringLiteral("dark") : QStringLiteral("light"));
-        }
-        applyWidth();
-      },
-      {}, {tr("theme"), tr("dark"), tr("light")});
-  add("motion.toggle", tr("Reduce motion, or not"), {}, [this](const QVariantMap&) {
-    Theme& t = Theme::current();
-    t.setReduceMotion(!t.reduceMotion());
-    say(t.reduceMotion() ? tr("Motion is reduced") : tr("Motion is on"));
-  });
   add("window.fullscreen", tr("Full screen"), QKeySequence(Qt::Key_F11),
       [this](const QVariantMap&) { setWindowState(windowState() ^ Qt::WindowFullScreen); });
-  add("view.present", tr("Show only the page"), QKeySequence(Qt::Key_F5),
-      [this](const QVariantMap&) {
-        presenting_ = !presenting_;
-        applyRail();
-      },
-      {}, {tr("present")});
   add("help.keys", tr("Keys"), QKeySequence(Qt::Key_F1),
       [this](const QVariantMap&) { ShortcutsDialog(*commands_, this).exec(); }, {}, {tr("help"), tr("shortcuts")});
   add("app.quit", tr("Quit"), QKeySequence(Qt::CTRL | Qt::Key_Q), [this](const QVariantMap&) { close(); });
@@ -169,15 +178,56 @@ void MainWindow::clusterMenu(const QPoint& global) {
   add(session_->demoTraffic() ? tr("Stop demo traffic") : tr("Start demo traffic"), "demo.toggle");
   add(tr("Create topic…"), "topic.create");
   add(tr("Keep this cluster on disk…"), "cluster.keep");
+  add(tr("Connect your app"), "connect.help");
   menu.addSeparator();
+  add(tr("Settings…"), "app.settings");
   add(tr("Keys"), "help.keys");
   add(tr("Quit"), "app.quit");
   menu.exec(global);
 }
 
+void MainWindow::disconnectClient(const QVariantMap& args) {
+  std::uint64_t id = args.value(QStringLiteral("connection")).toULongLong();
+  if (id == 0 && selection_.kind == Selection::Kind::connection) {
+    id = selection_.connection;
+  }
+  const observe::ViewPtr view = session_->view();
+  const auto found = view->connections->find(ConnectionId(id));
+  if (found == view->connections->end()) {
+    say(tr("Select a connection first"));
+    return;
+  }
+  const observe::ConnectionView& c = *found->second;
+  const QString name = QString::fromStdString(c.client_id.empty() ? c.peer : c.client_id);
+  const QPointer<MainWindow> self(this);
+  session_->closeConnection(id, [self, name](const QString& error) {
+    if (self == nullptr) {
+      return;
+    }
+    if (error.isEmpty()) {
+      self->say(tr("Disconnected %1; most clients connect again at once").arg(name));
+    } else {
+      self->say(tr("%1 is still connected: %2").arg(name, error), true);
+    }
+  });
+}
+
+void MainWindow::objectMenu(const Selection& selection, const QPoint& global) {
+  const Selection about = selection.none() ? Selection::ofCluster() : selection;
+  if (about != selection_) {
+    select(about);
+  }
+  auto* menu = new QMenu(this);
+  menu->setAttribute(Qt::WA_DeleteOnClose);
+  menu->setObjectName(QStringLiteral("objectMenu"));
+  fill_object_menu(menu, about, {commands_, session_, pages_});
+  menu->popup(global);
+}
+
 void MainWindow::openProduce() {
   if (coach_ != nullptr) {
     coach_->deleteLater();
+    coach_ = nullptr;
   }
   dock_->setOpen(true);
   dock_->showTab(BottomDock::Tab::produce);

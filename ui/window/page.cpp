@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/window/page.h"
 
-#include <QClipboard>
-#include <QGuiApplication>
+#include <QContextMenuEvent>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPainter>
@@ -10,6 +9,7 @@
 #include <QVBoxLayout>
 #include <utility>
 
+#include "ui/window/command_box.h"
 #include "ui/window/controls.h"
 
 namespace hw::ui {
@@ -33,36 +33,6 @@ class Drawing : public QWidget {
 
  private:
   std::function<void(QPainter&, const QRectF&)> paint_;
-};
-
-// "$ kcat …" with a button that copies it.
-class CommandBox : public QWidget {
- public:
-  CommandBox(const QString& command, QWidget* parent) : QWidget(parent) {
-    Theme& t = Theme::current();
-    setFixedHeight(t.px(34));
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(t.px(9), 0, t.px(6), 0);
-    row->setSpacing(t.px(7));
-    row->addWidget(new TextLabel(QStringLiteral("$"), FontRole::data, TextLabel::Tone::text3, this));
-    auto* line = new TextLabel(command, FontRole::data, TextLabel::Tone::text, this);
-    line->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    row->addWidget(line, 1);
-    auto* copy = new Button(Button::Kind::quiet, QStringLiteral("copy"), {}, this);
-    copy->setName(Page::tr("Copy command"));
-    QObject::connect(copy, &Button::clicked, this, [command] { QGuiApplication::clipboard()->setText(command); });
-    row->addWidget(copy);
-  }
-
- protected:
-  void paintEvent(QPaintEvent*) override {
-    const Colors& c = Theme::current().colors();
-    QPainter p(this);
-    p.setRenderHint(QPainter::Antialiasing);
-    p.setPen(QPen(c.border, 1.0));
-    p.setBrush(c.inset);
-    p.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4);
-  }
 };
 
 }  // namespace
@@ -172,29 +142,25 @@ void Page::setContent(QWidget* content) {
   }
 }
 
-void Page::showNotice(const PageNotice& notice) {
+QWidget* make_notice(const PageNotice& notice, QWidget* parent, const std::function<void(const QString& command)>& run) {
   Theme& t = Theme::current();
-  if (notice_ != nullptr) {
-    stack_->removeWidget(notice_);
-    notice_->deleteLater();
-  }
-  notice_ = new QWidget(this);
-  auto* outer = new QVBoxLayout(notice_);
+  auto* widget = new QWidget(parent);
+  auto* outer = new QVBoxLayout(widget);
   outer->setContentsMargins(t.px(16), t.px(16), t.px(16), t.px(16));
   outer->setSpacing(0);
   outer->addStretch(2);
   if (notice.drawing) {
-    outer->addWidget(new Drawing(notice.drawing, notice_));
+    outer->addWidget(new Drawing(notice.drawing, widget));
     outer->addSpacing(t.px(30));
   }
   auto* title = new TextLabel(notice.title, FontRole::display,
                               notice.kind == PageNotice::Kind::failed ? TextLabel::Tone::err : TextLabel::Tone::text,
-                              notice_);
+                              widget);
   title->setAlignment(Qt::AlignHCenter);
   outer->addWidget(title);
   if (!notice.text.isEmpty()) {
     outer->addSpacing(t.px(8));
-    auto* text = new TextLabel(notice.text, FontRole::body, TextLabel::Tone::text2, notice_);
+    auto* text = new TextLabel(notice.text, FontRole::body, TextLabel::Tone::text2, widget);
     text->setAlignment(Qt::AlignHCenter);
     text->setWordWrap(true);
     text->setFixedWidth(t.px(440));
@@ -207,18 +173,18 @@ void Page::showNotice(const PageNotice& notice) {
     row->setSpacing(t.px(8));
     row->addStretch(1);
     if (!notice.action_text.isEmpty()) {
-      auto* action = new Button(Button::Kind::primary, {}, notice.action_text, notice_);
+      auto* action = new Button(Button::Kind::primary, {}, notice.action_text, widget);
       action->setLarge(true);
       action->setShortcutCap(notice.action_shortcut);
       const QString id = notice.action_command;
-      connect(action, &Button::clicked, this, [this, id] { Q_EMIT commandRequested(id, {}); });
+      QObject::connect(action, &Button::clicked, widget, [run, id] { run(id); });
       row->addWidget(action);
     }
     if (!notice.second_text.isEmpty()) {
-      auto* second = new Button(Button::Kind::normal, {}, notice.second_text, notice_);
+      auto* second = new Button(Button::Kind::normal, {}, notice.second_text, widget);
       second->setLarge(true);
       const QString id = notice.second_command;
-      connect(second, &Button::clicked, this, [this, id] { Q_EMIT commandRequested(id, {}); });
+      QObject::connect(second, &Button::clicked, widget, [run, id] { run(id); });
       row->addWidget(second);
     }
     row->addStretch(1);
@@ -226,7 +192,7 @@ void Page::showNotice(const PageNotice& notice) {
   }
   if (!notice.command_line.isEmpty()) {
     outer->addSpacing(t.px(30));
-    auto* column = new QWidget(notice_);
+    auto* column = new QWidget(widget);
     column->setFixedWidth(t.px(520));
     auto* inner = new QVBoxLayout(column);
     inner->setContentsMargins(0, 0, 0, 0);
@@ -234,10 +200,19 @@ void Page::showNotice(const PageNotice& notice) {
     if (!notice.command_hint.isEmpty()) {
       inner->addWidget(new TextLabel(notice.command_hint, FontRole::control, TextLabel::Tone::text3, column));
     }
-    inner->addWidget(new CommandBox(notice.command_line, column));
+    inner->addWidget(new CommandBox(notice.command_line, QStringLiteral("$"), column));
     outer->addWidget(column, 0, Qt::AlignHCenter);
   }
   outer->addStretch(3);
+  return widget;
+}
+
+void Page::showNotice(const PageNotice& notice) {
+  if (notice_ != nullptr) {
+    stack_->removeWidget(notice_);
+    notice_->deleteLater();
+  }
+  notice_ = make_notice(notice, this, [this](const QString& command) { Q_EMIT commandRequested(command, {}); });
   stack_->addWidget(notice_);
   stack_->setCurrentWidget(notice_);
 }
@@ -251,6 +226,17 @@ void Page::showContent() {
   if (content_ != nullptr) {
     stack_->setCurrentWidget(content_);
   }
+}
+
+void Page::contextMenuEvent(QContextMenuEvent* event) {
+  // What was clicked is selected already. The keyboard's menu opens at the object, wherever the pointer is.
+  QPoint at = event->globalPos();
+  if (event->reason() == QContextMenuEvent::Keyboard) {
+    const QRect place = anchor(selection_);
+    at = mapToGlobal(place.isEmpty() ? rect().center() : place.center());
+  }
+  Q_EMIT contextRequested(selection_, at);
+  event->accept();
 }
 
 bool Page::noticeShown() const { return notice_ != nullptr; }

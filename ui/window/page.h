@@ -77,6 +77,10 @@ struct PageNotice {
   QString command_line;  // shown in a copyable box, without the "$ "
 };
 
+// The same as a widget of its own, for a part of a page. `run` gets the ids of commands.
+[[nodiscard]] QWidget* make_notice(const PageNotice& notice, QWidget* parent,
+                                   const std::function<void(const QString& command)>& run);
+
 class Page : public QWidget {
   Q_OBJECT
 
@@ -130,8 +134,11 @@ class Page : public QWidget {
   void commandRequested(const QString& id, const QVariantMap& args);
   // A record to be edited and sent again; `choose_topic`: to another topic.
   void produceRequested(const QString& topic, const hw::ui::RecordRow& record, bool choose_topic);
+  // The menu of the selected object is wanted; sent for every context menu that no child took for itself.
+  void contextRequested(const hw::ui::Selection& selection, const QPoint& global);
 
  protected:
+  void contextMenuEvent(QContextMenuEvent* event) override;
   // Something changed: take view(), sample counters, update() what differs.
   virtual void frame() {}
 

@@ -97,11 +97,13 @@ TopBar::TopBar(CommandRegistry* commands, std::function<observe::ViewPtr()> view
   right_row->addWidget(health_);
   right_row->addSpacing(t.px(2));
   theme_ = new Button(Button::Kind::quiet, QStringLiteral("theme"), {}, right);
-  runOn(theme_, QStringLiteral("theme.toggle"));
+  theme_->setName(tr("Theme and size"));
+  connect(theme_, &Button::clicked, this,
+          [this] { Q_EMIT themeMenuRequested(theme_->mapToGlobal(QPoint(0, theme_->height() + 2))); });
   right_row->addWidget(theme_);
-  fullscreen_ = new Button(Button::Kind::quiet, QStringLiteral("fullscreen"), {}, right);
-  runOn(fullscreen_, QStringLiteral("window.fullscreen"));
-  right_row->addWidget(fullscreen_);
+  present_ = new Button(Button::Kind::quiet, QStringLiteral("fullscreen"), {}, right);
+  runOn(present_, QStringLiteral("view.present"));
+  right_row->addWidget(present_);
 
   omnibox_ = new Omnibox(commands, std::move(view), window);
   omnibox_->setParent(this);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Top bar: which cluster, whether the view is live, the omnibox, health, where data lives, theme, full screen.
+// Top bar: which cluster, whether the view is live, the omnibox, health, where data lives, theme, presentation.
 #pragma once
 
 #include <QWidget>
@@ -33,6 +33,7 @@ class TopBar : public QWidget {
   void healthClicked();
   void storageClicked();
   void menuRequested(const QPoint& global);
+  void themeMenuRequested(const QPoint& global);
 
  protected:
   void paintEvent(QPaintEvent* event) override;
@@ -50,7 +51,7 @@ class TopBar : public QWidget {
   Chip* health_;
   Chip* storage_;
   Button* theme_;
-  Button* fullscreen_;
+  Button* present_;
   std::shared_ptr<const void> topics_seen_;
   std::size_t behind_ = 0;      // partitions with replicas outside the in-sync set
   std::size_t leaderless_ = 0;

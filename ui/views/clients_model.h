@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// ClientsModel: one row for each connection, with what it does: rates, APIs, errors.
+//
+// update() compares pointers of the view and samples counters; rows keep their place by connection id, and only cells
+// whose words differ are announced. Cost of update(): the connections, which are at most some hundreds in what this is
+// made for; with more than kRowsMax the newest are left out, and the page says so.
+// Thread rule: UI thread only.
+#pragma once
+
+#include <QAbstractTableModel>
+#include <QString>
+#include <array>
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "engine/observe/cluster_view.h"
+#include "ui/theme/glyphs.h"
+
+namespace hw::ui {
+
+class ClientsModel : public QAbstractTableModel {
+  Q_OBJECT
+
+ public:
+  enum Column : int { client, software, from, node, since, requests, bytes_in, bytes_out, errors, apis, column_count };
+  static constexpr int glyph_role = Qt::UserRole + 1;
+  static constexpr std::size_t kRowsMax = 2'000;
+  using BuiltIn = std::function<bool(const observe::ConnectionView&)>;
+
+  explicit ClientsModel(BuiltIn built_in, QObject* parent = nullptr);
+  // `seconds` since the last call, for rates; 0: rates stay.
+  void update(const observe::ClusterView& view, double seconds);
+  void setFilter(const QString& text);  // any cell that contains it
+  void setBuiltInShown(bool shown);
+  [[nodiscard]] std::uint64_t connectionAt(int row) const;  // 0: none
+  [[nodiscard]] int rowOf(std::uint64_t connection) const;
+  [[nodiscard]] int total() const { return total_; }      // before filters, built-in ones as they are shown
+  [[nodiscard]] int hiddenBuiltIn() const { return hidden_; }
+  [[nodiscard]] bool moving() const { return moving_; }   // some rate is not zero
+
+  [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
+  [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
+  [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
+  [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+ private:
+  struct Row {
+    std::uint64_t id = 0;
+    std::array<QString, column_count> cells;
+    Glyph glyph = Glyph::none;
+    friend bool operator==(const Row&, const Row&) = default;
+  };
+  struct Seen {
+    std::int64_t requests = 0;
+    std::int64_t bytes_in = 0;
+    std::int64_t bytes_out = 0;
+    double requests_rate = 0;
+    double in_rate = 0;
+    double out_rate = 0;
+    bool sampled = false;
+  };
+  [[nodiscard]] Row row_of(const observe::ConnectionView& connection, const Seen& seen) const;
+
+  BuiltIn built_in_;
+  std::vector<Row> rows_;
+  std::map<std::uint64_t, Seen> seen_;
+  QString filter_;
+  bool built_in_shown_ = true;
+  bool moving_ = false;
+  int total_ = 0;
+  int hidden_ = 0;
+};
+
+}  // namespace hw::ui

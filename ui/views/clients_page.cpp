@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/views/clients_page.h"
+
+#include <QCheckBox>
+#include <QHeaderView>
+#include <QLineEdit>
+#include <QPainter>
+#include <QSplitter>
+#include <QStackedWidget>
+#include <QTableView>
+#include <QTimer>
+#include <QVBoxLayout>
+
+#include "ui/models/client_facts.h"
+#include "ui/painting/text.h"
+#include "ui/views/clients_connect.h"
+#include "ui/views/clients_model.h"
+#include "ui/views/pane.h"
+#include "ui/views/table_setup.h"
+#include "ui/window/controls.h"
+#include "ui/window/hover_row.h"
+#include "ui/window/inspector.h"
+#include "ui/window/row_delegate.h"
+
+namespace hw::ui {
+
+namespace {
+
+class ClientDelegate : public RowDelegate {
+ public:
+  explicit ClientDelegate(QObject* parent) : RowDelegate(true, parent) {}
+
+ protected:
+  RowCell cell(const QModelIndex& index, bool selected) const override {
+    const Colors& c = Theme::current().colors();
+    RowCell out;
+    out.alignment = static_cast<Qt::Alignment>(index.data(Qt::TextAlignmentRole).toInt());
+    const bool name = index.column() == ClientsModel::client;
+    out.left = name ? 16 : 8;
+    out.role = name ? (selected ? FontRole::data_strong : FontRole::data)
+                    : (index.column() == ClientsModel::apis || index.column() == ClientsModel::software ? FontRole::control
+                                                                                                        : FontRole::data);
+    out.color = name ? c.text : c.text2;
+    out.elide = name || index.column() == ClientsModel::from ? Qt::ElideMiddle : Qt::ElideRight;
+    out.glyph = static_cast<Glyph>(index.data(ClientsModel::glyph_role).toInt());
+    return out;
+  }
+};
+
+// Two programs and a broker between them: what will appear.
+void draw_clients(QPainter& p, const QRectF& r) {
+  const Colors& c = Theme::current().colors();
+  const double y = r.center().y();
+  const double x = r.center().x();
+  p.setPen(QPen(c.edge, 1.0, Qt::DashLine));
+  p.setBrush(Qt::NoBrush);
+  for (const double dy : {-26.0, 26.0}) {
+    p.drawRoundedRect(QRectF(x - 170, y + dy - 16, 90, 32), 4, 4);
+    p.drawLine(QPointF(x - 80, y + dy), QPointF(x + 60, y + dy * 0.3));
+  }
+  p.setPen(QPen(c.leader, 2));
+  p.drawRoundedRect(QRectF(x + 60, y - 30, 110, 60), 6, 6);
+  p.fillRect(QRectF(x + 74, y - 12, 60, 8), c.leader_soft);
+  p.fillRect(QRectF(x + 74, y + 4, 44, 8), c.leader_soft);
+}
+
+}  // namespace
+
+ClientsPage::ClientsPage(QWidget* parent)
+    : Page({QStringLiteral("clients"), tr("Clients"), QStringLiteral("clients"), QKeySequence(Qt::Key_C), tr("Operate")}, parent) {
+  const Theme& t = Theme::current();
+  filter_ = new QLineEdit(this);
+  filter_->setPlaceholderText(tr("Filter by any column"));
+  filter_->setAccessibleName(tr("Filter clients"));
+  filter_->setFixedWidth(t.px(180));
+  connect(filter_, &QLineEdit::textChanged, this, [this](const QString& text) {
+    model_->setFilter(text.trimmed());
+    refresh(false);
+  });
+  header()->addLeft(filter_);
+  built_in_ = new QCheckBox(tr("built-in"), this);
+  built_in_->setToolTip(tr("Also the clients of this window: demo traffic and the produce panel"));
+  built_in_->setChecked(true);
+  connect(built_in_, &QCheckBox::toggled, this, [this](bool on) {
+    model_->setBuiltInShown(on);
+    refresh(false);
+  });
+  header()->addLeft(built_in_);
+  disconnect_ = header()->addAction(QStringLiteral("close"), tr("Disconnect"), QStringLiteral("client.disconnect"));
+  disconnect_->setToolTip(tr("Close the selected connection; most clients connect again at once"));
+  disconnect_->setEnabled(false);
+
+  model_ = new ClientsModel([this](const observe::ConnectionView& c) { return session() != nullptr && session()->builtIn(c); }, this);
+  auto* content = new Pane(this);
+  auto* column = new QVBoxLayout(content);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  split_ = new QSplitter(Qt::Vertical, content);
+  split_->setChildrenCollapsible(false);
+  split_->setHandleWidth(t.px(5));
+  upper_ = new QStackedWidget(split_);
+  table_ = new QTableView(upper_);
+  setup_table(table_, tr("Clients"));
+  table_->setModel(model_);
+  table_->setItemDelegate(new ClientDelegate(table_));
+  table_->setStyleSheet(QStringLiteral("QTableView::item:hover { background: transparent; }"));
+  new HoverRow(table_);
+  const int widths[] = {160, 160, 130, 48, 72, 76, 88, 88, 64, 200};
+  QHeaderView* head = table_->horizontalHeader();
+  head->setSectionsClickable(false);
+  for (int i = 0; i < ClientsModel::column_count; ++i) {
+    head->resizeSection(i, t.px(widths[i]));
+  }
+  upper_->addWidget(table_);
+  auto* lower = new Pane(split_);
+  auto* rows = new QVBoxLayout(lower);
+  rows->setContentsMargins(0, 0, 0, 0);
+  rows->setSpacing(0);
+  rows->addWidget(new Line(Qt::Horizontal, true, lower));
+  tabs_ = new TabStrip({tr("Connect your app"), tr("Who can reach it")}, lower);
+  tabs_->setAccessibleName(tr("Connecting"));
+  tabs_->setFixedHeight(t.px(Metrics::kDockHeader));
+  connect(tabs_, &TabStrip::activated, this, [this](int index) { showTab(static_cast<Tab>(index)); });
+  rows->addWidget(tabs_);
+  rows->addWidget(new Line(Qt::Horizontal, false, lower));
+  lower_ = new QStackedWidget(lower);
+  connect_ = new ConnectPanel(lower_);
+  doctor_ = new DoctorPanel(lower_);
+  lower_->addWidget(connect_);
+  lower_->addWidget(doctor_);
+  rows->addWidget(lower_, 1);
+  split_->addWidget(upper_);
+  split_->addWidget(lower);
+  split_->setStretchFactor(0, 1);
+  split_->setStretchFactor(1, 1);
+  column->addWidget(split_);
+  setContent(content);
+  setFocusProxy(table_);
+
+  connect(doctor_, &DoctorPanel::diagnosed, this, [this] {
+    const auto& verdicts = doctor_->rows();
+    const bool bad = !verdicts.empty() && verdicts.front().verdict == DoctorRow::Verdict::fails;
+    tabs_->setCount(static_cast<int>(Tab::doctor), bad ? QStringLiteral("!") : QString());
+  });
+  connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& now) {
+    const std::uint64_t id = model_->connectionAt(now.row());
+    disconnect_->setEnabled(id != 0);
+    if (id != 0 && selection() != Selection::ofConnection(id)) {
+      Q_EMIT selectionRequested(Selection::ofConnection(id));
+    }
+  });
+  connect(this, &Page::commandRequested, this, [this](const QString& id) {
+    if (id == QLatin1String("clients.clear_filter")) {
+      filter_->clear();
+    }
+  });
+  settle_ = new QTimer(this);
+  settle_->setSingleShot(true);
+  settle_->setInterval(1'050);
+  connect(settle_, &QTimer::timeout, this, [this] {
+    if (isVisible()) {
+      refresh(true);
+    }
+  });
+}
+
+void ClientsPage::attach(Session* session) {
+  Page::attach(session);
+  doctor_->attach(session);
+}
+
+void ClientsPage::showEvent(QShowEvent* event) {
+  Page::showEvent(event);
+  if (session() != nullptr) {
+    refresh(false);
+    doctor_->examineIfNew();
+  }
+}
+
+void ClientsPage::frame() {
+  if (!isVisible()) {
+    return;
+  }
+  if (!since_rates_.isValid() || since_rates_.elapsed() >= 1'000) {
+    refresh(true);
+  } else if (session()->view()->connections != seen_) {
+    refresh(false);
+  } else if (!settle_->isActive()) {
+    settle_->start();
+  }
+  doctor_->examineIfNew();
+}
+
+void ClientsPage::refresh(bool rates) {
+  if (session() == nullptr) {
+    return;
+  }
+  double seconds = 0;
+  if (rates) {
+    seconds = since_rates_.isValid() ? static_cast<double>(since_rates_.restart()) / 1000.0 : 0;
+    if (!since_rates_.isValid()) {
+      since_rates_.start();
+    }
+  }
+  const observe::ViewPtr now = session()->view();
+  seen_ = now->connections;
+  model_->update(*now, seconds);
+  connect_->setTarget(session()->bootstrap(), selection().topic.isEmpty() ? QStringLiteral("orders") : selection().topic);
+  const int clients = static_cast<int>(count_clients(*now));
+  const int connections = static_cast<int>(now->connections->size());
+  QString count = QStringLiteral("%1 · %2").arg(clients == 1 ? tr("1 client") : tr("%n clients", nullptr, clients),
+                                                connections == 1 ? tr("1 connection") : tr("%n connections", nullptr, connections));
+  if (model_->rowCount() != connections) {
+    count += QStringLiteral(" · ") + tr("%1 shown").arg(model_->rowCount());
+  }
+  header()->setCount(count);
+  updateNotice();
+  disconnect_->setEnabled(model_->connectionAt(table_->currentIndex().row()) != 0);
+  if (model_->moving()) {
+    settle_->start();  // rates fall to nothing once nothing moves
+  }
+}
+
+void ClientsPage::updateNotice() {
+  // 0: rows, 1: nobody, 2: the filter hides all, 3: only built-in ones, 4: no node yet
+  const int kind = model_->rowCount() > 0                       ? 0
+                   : session()->view()->nodes.empty()           ? 4
+                   : model_->total() > 0                        ? 2
+                   : model_->hiddenBuiltIn() > 0                ? 3
+                                                                : 1;
+  if (kind == notice_kind_ && kind != 2) {
+    return;
+  }
+  notice_kind_ = kind;
+  if (notice_ != nullptr) {
+    upper_->removeWidget(notice_);
+    notice_->deleteLater();
+    notice_ = nullptr;
+  }
+  if (kind == 0) {
+    upper_->setCurrentWidget(table_);
+    return;
+  }
+  PageNotice notice;
+  notice.drawing = draw_clients;
+  switch (kind) {
+    case 2:
+      notice.kind = PageNotice::Kind::filtered;
+      notice.title = tr("0 of %1 connections").arg(model_->total());
+      notice.text = tr("The filter “%1” hides all of them.").arg(filter_->text());
+      notice.action_text = tr("Clear filter");
+      notice.action_command = QStringLiteral("clients.clear_filter");
+      notice.drawing = {};
+      break;
+    case 3:
+      notice.title = tr("Only the window's own clients are connected");
+      notice.text = tr("Your application appears here with its first request. The code below connects it.");
+      break;
+    case 4:
+      notice.kind = PageNotice::Kind::not_available;
+      notice.title = tr("The cluster is not running");
+      notice.text = tr("Clients appear here as soon as a node listens.");
+      break;
+    default:
+      notice.title = tr("No client is connected");
+      notice.text = tr("Whoever connects appears here, with its software, what it asks for and what fails. The code below "
+                       "connects your application.");
+      notice.action_text = tr("Copy address");
+      notice.action_command = QStringLiteral("connect.copy");
+      notice.second_text = tr("Start demo traffic");
+      notice.second_command = QStringLiteral("demo.toggle");
+      break;
+  }
+  if (height() < Theme::current().px(640)) {
+    notice.drawing = {};
+  }
+  notice_ = make_notice(notice, upper_, [this](const QString& command) { Q_EMIT commandRequested(command, {}); });
+  upper_->addWidget(notice_);
+  upper_->setCurrentWidget(notice_);
+}
+
+void ClientsPage::setSelection(const Selection& selection) {
+  Page::setSelection(selection);
+  if (session() != nullptr && isVisible()) {
+    refresh(false);
+  }
+  const int row = selection.kind == Selection::Kind::connection ? model_->rowOf(selection.connection) : -1;
+  if (row >= 0) {
+    table_->setCurrentIndex(model_->index(row, 0));
+  } else {
+    table_->setCurrentIndex({});
+    disconnect_->setEnabled(false);
+  }
+}
+
+void ClientsPage::setWidthClass(int width_class) {
+  for (const int column : {ClientsModel::node, ClientsModel::since}) {
+    table_->setColumnHidden(column, width_class < 0);
+  }
+}
+
+bool ClientsPage::focusFilter() {
+  filter_->setFocus(Qt::ShortcutFocusReason);
+  filter_->selectAll();
+  return true;
+}
+
+Glyph ClientsPage::attention() const {
+  const auto& verdicts = doctor_->rows();
+  return !verdicts.empty() && verdicts.front().verdict == DoctorRow::Verdict::fails ? Glyph::quarter : Glyph::none;
+}
+
+void ClientsPage::showTab(Tab tab) {
+  tabs_->setCurrent(static_cast<int>(tab));
+  lower_->setCurrentIndex(static_cast<int>(tab));
+  if (tab == Tab::doctor) {
+    doctor_->examineIfNew();
+  }
+}
+
+}  // namespace hw::ui

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// ClientsPage: who is connected and what they do; below, how to connect, and who can.
+#pragma once
+
+#include <QElapsedTimer>
+
+#include "ui/window/page.h"
+
+class QAbstractButton;
+class QCheckBox;
+class QLineEdit;
+class QSplitter;
+class QStackedWidget;
+class QTableView;
+class QTimer;
+
+namespace hw::ui {
+
+class ClientsModel;
+class ConnectPanel;
+class DoctorPanel;
+class TabStrip;
+
+class ClientsPage : public Page {
+  Q_OBJECT
+
+ public:
+  enum class Tab : int { connect, doctor };
+  explicit ClientsPage(QWidget* parent = nullptr);
+  void attach(Session* session) override;
+  void setSelection(const Selection& selection) override;
+  void setWidthClass(int width_class) override;
+  bool focusFilter() override;
+  [[nodiscard]] Glyph attention() const override;
+  void showTab(Tab tab);
+  [[nodiscard]] ClientsModel* model() const { return model_; }
+  [[nodiscard]] DoctorPanel* doctor() const { return doctor_; }
+  [[nodiscard]] ConnectPanel* connectPanel() const { return connect_; }
+  [[nodiscard]] QTableView* table() const { return table_; }
+
+ protected:
+  void frame() override;
+  void showEvent(QShowEvent* event) override;
+
+ private:
+  void refresh(bool rates);
+  void updateNotice();
+
+  ClientsModel* model_;
+  QTableView* table_;
+  QStackedWidget* upper_;
+  QWidget* notice_ = nullptr;
+  int notice_kind_ = -1;
+  QSplitter* split_;
+  TabStrip* tabs_;
+  QStackedWidget* lower_;
+  ConnectPanel* connect_;
+  DoctorPanel* doctor_;
+  QLineEdit* filter_;
+  QCheckBox* built_in_;
+  QAbstractButton* disconnect_;
+  QTimer* settle_;
+  QElapsedTimer since_rates_;
+  std::shared_ptr<const void> seen_;  // the connections last drawn
+};
+
+}  // namespace hw::ui
