@@ -31,7 +31,7 @@ int main(int argc, char** argv) {
   hw::ui::install_language(application);
   hw::ui::Theme& theme = hw::ui::Theme::current();
   theme.install(application);
-  theme.setMode(parser.value("theme") == "light" ? hw::ui::Theme::Mode::light : hw::ui::Theme::Mode::dark);
+  theme.setChoice(hw::ui::Theme::choiceOf(parser.value("theme")).value_or(hw::ui::Theme::Choice::dark));
   theme.setScale(parser.value("scale").toDouble());
   hw::ui::FakeSession::Options options;
   options.nodes = parser.value("nodes").toInt();

@@ -135,29 +135,13 @@ FakeSession::FakeSession(const Options& options, QObject* parent)
     remember(id, event::NodeReady{id});
   }
   remember(BrokerId(1), event::ControllerElected{BrokerId(1), 1});
-  const auto connect_client = [this](ConnectionId id, const char* client, const char* software, const char* version) {
-    auto counters = std::make_shared<event::ConnectionCounters>();
-    auto view = std::make_shared<observe::ConnectionView>();
-    view->id = id;
-    view->node = BrokerId(1);
-    view->peer = "127.0.0.1:" + std::to_string(40000 + id.value());
-    view->client_id = client;
-    view->software_name = software;
-    view->software_version = version;
-    view->opened_at = WallTime{now_ms_};
-    view->counters = counters;
-    connections_.push_back(view);
-    connection_counters_.push_back(counters);
-    remember(BrokerId(1), event::ConnectionOpened{id, view->peer, counters});
-    remember(BrokerId(1), event::ClientIdentified{id, client, software, version});
-  };
   if (options_.demo) {
     addTopic("demo.orders", 3, {});
     addTopic("orders-state", 6, {{"cleanup.policy", "compact"}});
     addTopic("__consumer_offsets", 4, {{"cleanup.policy", "compact"}}, true);
-    connect_client(kProducer, "demo-producer", "highwater", "0.1.0");
-    connect_client(kConsumer1, "demo-consumer-1", "highwater", "0.1.0");
-    connect_client(kConsumer2, "demo-consumer-2", "highwater", "0.1.0");
+    connectClient(kProducer.value(), "demo-producer", "highwater", "0.1.0");
+    connectClient(kConsumer1.value(), "demo-consumer-1", "highwater", "0.1.0");
+    connectClient(kConsumer2.value(), "demo-consumer-2", "highwater", "0.1.0");
     remember(BrokerId(1), event::GroupStateChanged{"demo.billing", "PreparingRebalance", 0, "range", "member joined"});
     remember(BrokerId(1), event::GroupStateChanged{"demo.billing", "Stable", 1, "range", ""});
   }
@@ -165,9 +149,63 @@ FakeSession::FakeSession(const Options& options, QObject* parent)
     addTopic("bulk-" + std::to_string(i), 10, {});
   }
   if (options_.external) {
-    connect_client(kExternal, "app-17", "apache-kafka-java", "4.4.0");
+    connectClient(kExternal.value(), "app-17", "apache-kafka-java", "4.4.0");
   }
   publish();
+}
+
+std::shared_ptr<event::ConnectionCounters> FakeSession::connectClient(std::uint64_t number, const std::string& client,
+                                                                      const std::string& software,
+                                                                      const std::string& version) {
+  const ConnectionId id(number);
+  auto counters = std::make_shared<event::ConnectionCounters>();
+  counters->note_request(18, 4);
+  counters->note_request(3, 13);
+  counters->requests.set(2);
+  auto view = std::make_shared<observe::ConnectionView>();
+  view->id = id;
+  view->node = BrokerId(1);
+  view->peer = "127.0.0.1:" + std::to_string(40000 + number);
+  view->client_id = client;
+  view->software_name = software;
+  view->software_version = version;
+  view->opened_at = WallTime{now_ms_};
+  view->counters = counters;
+  connections_.push_back(view);
+  connection_counters_.push_back(counters);
+  remember(BrokerId(1), event::ConnectionOpened{id, view->peer, counters});
+  remember(BrokerId(1), event::ClientIdentified{id, client, software, version});
+  return counters;
+}
+
+void FakeSession::closeConnection(std::uint64_t connection, std::function<void(QString error)> done) {
+  const QString error = takeError();
+  if (error.isEmpty()) {
+    closed_.push_back(connection);
+    for (std::size_t i = 0; i < connections_.size(); ++i) {
+      if (connections_[i]->id.value() == connection) {
+        connections_.erase(connections_.begin() + static_cast<std::ptrdiff_t>(i));
+        connection_counters_.erase(connection_counters_.begin() + static_cast<std::ptrdiff_t>(i));
+        remember(BrokerId(1), event::ConnectionClosed{ConnectionId(connection), "by hand, from the window"});
+        break;
+      }
+    }
+    publish();
+  }
+  answer([error, done = std::move(done)] { done(error); });
+}
+
+void FakeSession::checkListener(const QString& host, std::uint16_t port, std::function<void(ListenerCheck)> done) {
+  ListenerCheck check;
+  check.outcome = ListenerCheck::Outcome::refused;
+  const auto found = checks_.find(QStringLiteral("%1:%2").arg(host).arg(port));
+  if (found != checks_.end()) {
+    check = found->second;
+  } else if (host == listener_.advertised_host && port == listener_.port) {
+    check.outcome = ListenerCheck::Outcome::speaks_kafka;
+    check.addresses << QStringLiteral("127.0.0.1");
+  }
+  answer([check, done = std::move(done)] { done(check); });
 }
 
 void FakeSession::addTopic(const std::string& name, int partitions,
@@ -281,6 +319,7 @@ void FakeSession::tick(int ms) {
     for (std::size_t i = 0; i < connections_.size(); ++i) {
       if (connections_[i]->id == connection) {
         connection_counters_[i]->requests.add(1);
+        connection_counters_[i]->note_request(0, 13);
         connection_counters_[i]->bytes_in.add(140);
       }
     }

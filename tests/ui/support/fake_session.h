@@ -43,6 +43,14 @@ class FakeSession : public Session {
   // The next createTopic, deleteTopic, produce or read answers with this error.
   void failNext(const QString& error) { next_error_ = error; }
   void setStorage(const StorageInfo& storage) { storage_ = storage; }
+  void setListener(const ListenerInfo& listener) { listener_ = listener; }
+  void setMachine(const std::vector<MachineAddress>& machine) { machine_ = machine; }
+  // What checkListener() answers for "host:port"; others are refused.
+  void setCheck(const QString& host_port, const ListenerCheck& check) { checks_[host_port] = check; }
+  // One more client; its connection asks for APIs and gets errors as told.
+  std::shared_ptr<event::ConnectionCounters> connectClient(std::uint64_t id, const std::string& client, const std::string& software,
+                                                           const std::string& version);
+  [[nodiscard]] const std::vector<std::uint64_t>& closed() const { return closed_; }
   [[nodiscard]] std::int64_t records(const std::string& topic, std::int32_t partition) const;
 
   [[nodiscard]] observe::ViewPtr view() const override { return view_; }
@@ -62,6 +70,10 @@ class FakeSession : public Session {
   void createTopic(const CreateTopicCommand& command, std::function<void(QString error)> done) override;
   void deleteTopic(const std::string& name, std::function<void(QString error)> done) override;
   void addPartitions(const std::string& name, std::int32_t total, std::function<void(QString error)> done) override;
+  void closeConnection(std::uint64_t connection, std::function<void(QString error)> done) override;
+  [[nodiscard]] std::vector<ListenerInfo> listeners() const override { return {listener_}; }
+  [[nodiscard]] std::vector<MachineAddress> machineAddresses() const override { return machine_; }
+  void checkListener(const QString& host, std::uint16_t port, std::function<void(ListenerCheck)> done) override;
   void setDemoTraffic(bool on) override;
   [[nodiscard]] bool demoTraffic() const override { return traffic_; }
   void setLoad(int records_per_second) override { load_ = records_per_second; }
@@ -116,6 +128,10 @@ class FakeSession : public Session {
   int load_ = 0;
   std::int64_t foreign_records_ = 0;
   StorageInfo storage_;
+  ListenerInfo listener_{QStringLiteral("127.0.0.1"), 9092, QStringLiteral("localhost"), 9092};
+  std::vector<MachineAddress> machine_;
+  std::map<QString, ListenerCheck> checks_;
+  std::vector<std::uint64_t> closed_;
   QString next_error_;
   std::shared_ptr<Batches> batch_reader_;
   bool batches_available_ = true;

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// TextProbe: a paint device that keeps every piece of text that is painted into it, with its place, colour and size.
+// Rendering a widget into it tells what a person could read there, and in which colour.
+#pragma once
+
+#include <QColor>
+#include <QFontMetricsF>
+#include <QPaintDevice>
+#include <QPaintEngine>
+#include <QPainterPath>
+#include <QRectF>
+#include <QString>
+#include <vector>
+
+namespace hw::test {
+
+struct TextRun {
+  QString text;
+  QRectF rect;  // in device pixels
+  QColor color;
+  double pixel_size = 0;
+};
+
+class TextProbe : public QPaintDevice {
+ public:
+  explicit TextProbe(QSize size) : size_(size), engine_(this) {}
+  [[nodiscard]] const std::vector<TextRun>& runs() const { return runs_; }
+  QPaintEngine* paintEngine() const override { return &engine_; }
+
+ protected:
+  int metric(PaintDeviceMetric metric) const override {
+    switch (metric) {
+      case PdmWidth:
+        return size_.width();
+      case PdmHeight:
+        return size_.height();
+      case PdmWidthMM:
+        return size_.width() * 254 / 960;
+      case PdmHeightMM:
+        return size_.height() * 254 / 960;
+      case PdmDepth:
+        return 32;
+      case PdmDpiX:
+      case PdmDpiY:
+      case PdmPhysicalDpiX:
+      case PdmPhysicalDpiY:
+        return 96;
+      case PdmDevicePixelRatio:
+        return 1;
+      case PdmDevicePixelRatioScaled:
+        return static_cast<int>(devicePixelRatioFScale());
+      default:
+        return QPaintDevice::metric(metric);
+    }
+  }
+
+ private:
+  class Engine : public QPaintEngine {
+   public:
+    explicit Engine(TextProbe* probe) : QPaintEngine(AllFeatures), probe_(probe) {}
+    bool begin(QPaintDevice*) override { return true; }
+    bool end() override { return true; }
+    Type type() const override { return User; }
+    void updateState(const QPaintEngineState& state) override {
+      if (state.state() & DirtyPen) {
+        pen_ = state.pen();
+      }
+      if (state.state() & DirtyTransform) {
+        transform_ = state.transform();
+      }
+    }
+    void drawTextItem(const QPointF& at, const QTextItem& item) override {
+      const QRectF local(at.x(), at.y() - item.ascent(), item.width(), item.ascent() + item.descent());
+      const double scale = transform_.m22() == 0 ? 1.0 : std::abs(transform_.m22());
+      probe_->runs_.push_back({item.text(), transform_.mapRect(local), pen_.color(), item.font().pixelSize() * scale});
+    }
+    void drawPath(const QPainterPath&) override {}
+    void drawRects(const QRectF*, int) override {}
+    void drawRects(const QRect*, int) override {}
+    void drawLines(const QLineF*, int) override {}
+    void drawLines(const QLine*, int) override {}
+    void drawPolygon(const QPointF*, int, PolygonDrawMode) override {}
+    void drawPolygon(const QPoint*, int, PolygonDrawMode) override {}
+    void drawPixmap(const QRectF&, const QPixmap&, const QRectF&) override {}
+    void drawTiledPixmap(const QRectF&, const QPixmap&, const QPointF&) override {}
+    void drawImage(const QRectF&, const QImage&, const QRectF&, Qt::ImageConversionFlags) override {}
+
+   private:
+    TextProbe* probe_;
+    QPen pen_;
+    QTransform transform_;
+  };
+  QSize size_;
+  std::vector<TextRun> runs_;
+  mutable Engine engine_;
+};
+
+}  // namespace hw::test
