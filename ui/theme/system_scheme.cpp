@@ -5,6 +5,8 @@
 #include <QDBusMessage>
 #include <QDBusPendingCallWatcher>
 #include <QDBusPendingReply>
+#include <QDBusVariant>
+#include <QString>
 
 namespace hw::ui {
 
@@ -16,6 +18,24 @@ const QString kInterface = QStringLiteral("org.freedesktop.portal.Settings");
 const QString kSpace = QStringLiteral("org.freedesktop.appearance");
 const QString kKey = QStringLiteral("color-scheme");
 
+// What the portal calls when a setting is another.
+class Listener : public QObject {
+  Q_OBJECT
+
+ public:
+  explicit Listener(SystemScheme* scheme) : QObject(scheme), scheme_(scheme) {}
+
+ public Q_SLOTS:
+  void settingChanged(const QString& space, const QString& key, const QDBusVariant& value) {
+    if (space == kSpace && key == kKey) {
+      scheme_->take(value.variant());
+    }
+  }
+
+ private:
+  SystemScheme* scheme_;
+};
+
 }  // namespace
 
 SystemScheme::SystemScheme(QObject* parent) : QObject(parent) {}
@@ -25,7 +45,7 @@ void SystemScheme::ask() {
   if (!bus.isConnected()) {
     return;
   }
-  bus.connect(kService, kPath, kInterface, QStringLiteral("SettingChanged"), this,
+  bus.connect(kService, kPath, kInterface, QStringLiteral("SettingChanged"), new Listener(this),
               SLOT(settingChanged(QString, QString, QDBusVariant)));
   QDBusMessage call = QDBusMessage::createMethodCall(kService, kPath, kInterface, QStringLiteral("Read"));
   call << kSpace << kKey;
@@ -37,12 +57,6 @@ void SystemScheme::ask() {
     }
     done->deleteLater();
   });
-}
-
-void SystemScheme::settingChanged(const QString& space, const QString& key, const QDBusVariant& value) {
-  if (space == kSpace && key == kKey) {
-    take(value.variant());
-  }
 }
 
 void SystemScheme::take(const QVariant& value) {
@@ -59,3 +73,5 @@ void SystemScheme::take(const QVariant& value) {
 }
 
 }  // namespace hw::ui
+
+#include "system_scheme.moc"

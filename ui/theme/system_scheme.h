@@ -2,12 +2,12 @@
 // SystemScheme: whether the desktop is dark, asked of its settings portal over D-Bus, now and whenever it changes.
 //
 // Qt 6.4 cannot be asked, and the palette is the application's own as soon as it has set one. Where there is no portal
-// nothing happens. Thread rule: UI thread only.
+// nothing happens. The only file of the window that knows D-Bus is system_scheme.cpp, a library of its own.
+// Thread rule: UI thread only.
 #pragma once
 
-#include <QDBusVariant>
 #include <QObject>
-#include <QString>
+#include <QVariant>
 
 namespace hw::ui {
 
@@ -20,11 +20,8 @@ class SystemScheme : public QObject {
   // 1 dark, 2 light, anything else no preference: as the portal says it.
   void take(const QVariant& value);
 
- signals:
+ Q_SIGNALS:
   void darkChanged(bool dark);
-
- private slots:
-  void settingChanged(const QString& space, const QString& key, const QDBusVariant& value);
 };
 
 }  // namespace hw::ui

@@ -11,6 +11,7 @@
 #include "ui/models/event_text.h"
 #include "ui/theme/theme.h"
 #include "ui/window/bottom_dock.h"
+#include "ui/window/coach_mark.h"
 #include "ui/window/event_caption.h"
 #include "ui/window/inspector.h"
 #include "ui/window/main_window.h"
