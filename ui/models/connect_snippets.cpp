@@ -71,32 +71,32 @@ main()
      R"(package main
 
 import (
-	"context"
-	"fmt"
+    "context"
+    "fmt"
 
-	"github.com/twmb/franz-go/pkg/kgo"
+    "github.com/twmb/franz-go/pkg/kgo"
 )
 
 func main() {
-	ctx := context.Background()
-	cl, err := kgo.NewClient(
-		kgo.SeedBrokers("@SERVERS@"),
-		kgo.ConsumerGroup("my-app"), kgo.ConsumeTopics("@TOPIC@"),
-		kgo.AllowAutoTopicCreation(),
-		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
-	if err != nil {
-		panic(err)
-	}
-	defer cl.Close()
-	rec := &kgo.Record{Topic: "@TOPIC@", Key: []byte("key"), Value: []byte("hello")}
-	if err := cl.ProduceSync(ctx, rec).FirstErr(); err != nil {
-		panic(err)
-	}
-	for {
-		cl.PollFetches(ctx).EachRecord(func(r *kgo.Record) {
-			fmt.Printf("%d@%d %s\n", r.Partition, r.Offset, r.Value)
-		})
-	}
+    ctx := context.Background()
+    cl, err := kgo.NewClient(
+        kgo.SeedBrokers("@SERVERS@"),
+        kgo.ConsumerGroup("my-app"), kgo.ConsumeTopics("@TOPIC@"),
+        kgo.AllowAutoTopicCreation(),
+        kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
+    if err != nil {
+        panic(err)
+    }
+    defer cl.Close()
+    rec := &kgo.Record{Topic: "@TOPIC@", Key: []byte("key"), Value: []byte("hello")}
+    if err := cl.ProduceSync(ctx, rec).FirstErr(); err != nil {
+        panic(err)
+    }
+    for {
+        cl.PollFetches(ctx).EachRecord(func(r *kgo.Record) {
+            fmt.Printf("%d@%d %s\n", r.Partition, r.Offset, r.Value)
+        })
+    }
 }
 )"},
     {"rust", "Rust", "rdkafka", "cargo add rdkafka tokio --features tokio/full",
