@@ -14,11 +14,11 @@
 
 namespace hw::api {
 
-inline constexpr std::array<std::string_view, 18> kErrorLists = {
+inline constexpr std::array<std::string_view, 20> kErrorLists = {
     "partitions",   "topics",    "results", "responses", "groups",
     "filter_results", "matching_acls", "coordinators", "replica_election_results", "partition_result",
     "directories",  "members",   "entries", "partition_responses", "transaction_states", "markers",
-    "results_by_partition", "results_by_topic_v3_and_below"};
+    "topic_results", "results_by_partition", "results_by_transaction", "results_by_topic_v3_and_below"};
 
 // `visit(wire::ErrorCode)` for each code other than none.
 template <class Message, class Visit>
@@ -73,7 +73,9 @@ void for_each_error(const Message& message, Visit& visit) {
   HW_VISIT_LIST(partition_responses)
   HW_VISIT_LIST(transaction_states)
   HW_VISIT_LIST(markers)
+  HW_VISIT_LIST(topic_results)
   HW_VISIT_LIST(results_by_partition)
+  HW_VISIT_LIST(results_by_transaction)
   HW_VISIT_LIST(results_by_topic_v3_and_below)
 #undef HW_VISIT_LIST
 }

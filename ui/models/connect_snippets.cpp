@@ -205,6 +205,9 @@ std::vector<ConnectSnippet> connect_snippets(const QString& bootstrap, const QSt
     s.library = QString::fromLatin1(t.library);
     s.install = QString::fromLatin1(t.install);
     s.code = QString::fromLatin1(t.code).replace(QLatin1String("@SERVERS@"), bootstrap).replace(QLatin1String("@TOPIC@"), topic);
+    if (s.id == QLatin1String("go")) {
+      s.code.replace(QLatin1String("    "), QLatin1String("\t"));  // as gofmt has it
+    }
     out.push_back(std::move(s));
   }
   return out;

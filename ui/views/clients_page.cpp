@@ -97,7 +97,7 @@ ClientsPage::ClientsPage(QWidget* parent)
   column->setSpacing(0);
   split_ = new QSplitter(Qt::Vertical, content);
   split_->setChildrenCollapsible(false);
-  split_->setHandleWidth(t.px(5));
+  split_->setHandleWidth(1);
   upper_ = new QStackedWidget(split_);
   table_ = new QTableView(upper_);
   setup_table(table_, tr("Clients"));
@@ -105,7 +105,7 @@ ClientsPage::ClientsPage(QWidget* parent)
   table_->setItemDelegate(new ClientDelegate(table_));
   table_->setStyleSheet(QStringLiteral("QTableView::item:hover { background: transparent; }"));
   new HoverRow(table_);
-  const int widths[] = {160, 160, 130, 48, 72, 76, 88, 88, 64, 200};
+  const int widths[] = {140, 130, 132, 44, 80, 76, 76, 76, 62, 120};
   QHeaderView* head = table_->horizontalHeader();
   head->setSectionsClickable(false);
   for (int i = 0; i < ClientsModel::column_count; ++i) {
@@ -116,7 +116,6 @@ ClientsPage::ClientsPage(QWidget* parent)
   auto* rows = new QVBoxLayout(lower);
   rows->setContentsMargins(0, 0, 0, 0);
   rows->setSpacing(0);
-  rows->addWidget(new Line(Qt::Horizontal, true, lower));
   tabs_ = new TabStrip({tr("Connect your app"), tr("Who can reach it")}, lower);
   tabs_->setAccessibleName(tr("Connecting"));
   tabs_->setFixedHeight(t.px(Metrics::kDockHeader));

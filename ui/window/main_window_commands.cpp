@@ -228,6 +228,7 @@ void MainWindow::openProduce() {
   if (coach_ != nullptr) {
     coach_->deleteLater();
     coach_ = nullptr;
+    hint_waits_ = hint_step_ == 0;  // until the record is there
   }
   dock_->setOpen(true);
   dock_->showTab(BottomDock::Tab::produce);

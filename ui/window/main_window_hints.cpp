@@ -95,7 +95,6 @@ void MainWindow::showHint(int step) {
   connect(coach_, &CoachMark::actionClicked, this, [this, step] {
     if (step == 0) {
       commands_->run(QStringLiteral("produce.open"));
-      hint_waits_ = true;  // until the record is there
     } else {
       commands_->run(QStringLiteral("page.messages"), {{QStringLiteral("address"), hint_about_.address()}});
     }

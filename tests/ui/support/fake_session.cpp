@@ -191,6 +191,7 @@ void FakeSession::closeConnection(std::uint64_t connection, std::function<void(Q
       }
     }
     publish();
+    Q_EMIT frameReady();
   }
   answer([error, done = std::move(done)] { done(error); });
 }

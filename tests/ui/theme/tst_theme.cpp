@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The contrasts that the guide promises, over the tokens themselves; and what glyphs and fonts must be.
 #include <QApplication>
+#include <QDBusVariant>
 #include <QFontInfo>
 #include <QImage>
 #include <QPainter>

@@ -61,12 +61,12 @@ class TextProbe : public QPaintDevice {
     bool begin(QPaintDevice*) override { return true; }
     bool end() override { return true; }
     Type type() const override { return User; }
-    void updateState(const QPaintEngineState& state) override {
-      if (state.state() & DirtyPen) {
-        pen_ = state.pen();
+    void updateState(const QPaintEngineState& now) override {
+      if (now.state() & DirtyPen) {
+        pen_ = now.pen();
       }
-      if (state.state() & DirtyTransform) {
-        transform_ = state.transform();
+      if (now.state() & DirtyTransform) {
+        transform_ = now.transform();
       }
     }
     void drawTextItem(const QPointF& at, const QTextItem& item) override {

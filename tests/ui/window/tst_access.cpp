@@ -130,7 +130,7 @@ class TestAccess : public QObject {
           ++objects;
         }
       }
-      QVERIFY2(objects > 3, id);
+      QVERIFY2(objects >= 3, qPrintable(QStringLiteral("%1: %2").arg(QString::fromLatin1(id)).arg(objects)));
     }
   }
 
@@ -149,8 +149,8 @@ class TestAccess : public QObject {
         QWidget* next = QApplication::focusWidget();
         QVERIFY(next != nullptr);
         QVERIFY2(next->isVisible() && next->isEnabled(), next->metaObject()->className());
-        if (next == first) {
-          break;
+        if (next == first && seen.size() > 1) {
+          break;  // a canvas keeps the focus while Tab walks through its objects
         }
         if (next != at) {
           QVERIFY2(!seen.contains(next), qPrintable(QStringLiteral("%1: %2 again").arg(page->id(), next->metaObject()->className())));

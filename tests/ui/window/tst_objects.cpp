@@ -240,7 +240,7 @@ class TestObjects : public QObject {
     window_->showPage("messages");
     QTRY_VERIFY(window_->coachMark() != nullptr);
     QVERIFY(window_->coachMark()->title() != second);
-    QCOMPARE(window_->findChildren<CoachMark*>().size(), 1);
+    QTRY_COMPARE(window_->findChildren<CoachMark*>().size(), 1);
     Button* door = nullptr;
     for (Button* button : window_->coachMark()->findChildren<Button*>()) {
       door = button->text() == QStringLiteral("Connect your app") ? button : door;
