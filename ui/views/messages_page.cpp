@@ -327,10 +327,35 @@ void MessagesPage::setSelection(const Selection& selection) {
   if (selection.kind == Selection::Kind::topic && selection.topic == topic()) {
     return;
   }
+  expected_.reset();
+  if (arrivesByItself(selection)) {
+    expected_ = selection;
+    return;
+  }
   pending_ = selection;
   if (isVisible()) {
     jumpTo(selection);
   }
+}
+
+// A record that was just produced is on its way to the tail: neither filter nor place in the list is given up for it.
+bool MessagesPage::arrivesByItself(const Selection& selection) const {
+  if (selection.kind != Selection::Kind::record || selection.topic != topic() || !tail_ || !started_ || !isVisible() ||
+      model_->rowCount() == 0 || (partition() >= 0 && partition() != selection.partition)) {
+    return false;
+  }
+  if (scanning()) {
+    // Younger than the scan: judged already, or soon.
+    return std::any_of(scan_began_.begin(), scan_began_.end(), [&](const ScanPart& p) {
+      return p.partition == selection.partition && selection.offset >= p.to;
+    });
+  }
+  for (int i = model_->rowCount() - 1; i >= 0; --i) {
+    if (model_->row(i).partition == selection.partition) {
+      return selection.offset > model_->row(i).offset;
+    }
+  }
+  return false;
 }
 
 void MessagesPage::jumpTo(const Selection& wanted) {
@@ -411,6 +436,14 @@ void MessagesPage::onRows(const std::vector<RecordRow>& rows, bool above) {
         placePill();
         pill_->show();
       }
+    }
+  }
+  if (expected_) {
+    if (const int row = model_->find(expected_->partition, expected_->offset); row >= 0) {
+      expected_.reset();
+      selecting_ = true;
+      table_->selectRow(row);
+      selecting_ = false;
     }
   }
   refreshState();

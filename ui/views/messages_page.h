@@ -85,6 +85,7 @@ class MessagesPage : public Page {
   void restart();
   void restartFeed();
   void jumpTo(const Selection& selection);
+  [[nodiscard]] bool arrivesByItself(const Selection& selection) const;
   void onRows(const std::vector<RecordRow>& rows, bool above);
   void onScroll(int value);
   void onCurrent();
@@ -145,13 +146,15 @@ class MessagesPage : public Page {
   RecordScan behind_;       // what was appended after the scan began
   VolumeSampler sampler_;
   RecordExport export_;
-  std::vector<ScanPart> scanned_to_;  // per partition, where the scan ends
+  std::vector<ScanPart> scan_began_;  // what the scan goes through
+  std::vector<ScanPart> scanned_to_;  // and to where it went on since
   std::vector<ScanPart> sampled_;
   QString sampled_topic_;
   QElapsedTimer sampled_at_;
   std::shared_ptr<const void> topics_seen_;
   std::shared_ptr<const void> groups_seen_;
   std::optional<Selection> pending_;  // to be shown when the page is, or when its rows have come
+  std::optional<Selection> expected_;  // comes with the tail
   std::int64_t unseen_ = 0;
   std::int64_t behind_hits_ = 0;
   std::int64_t behind_records_ = 0;

@@ -81,6 +81,7 @@ void MessagesPage::restartScan() {
   if (from_->current() == static_cast<int>(RecordFeed::From::time)) {
     request.from_time_ms = time_->dateTime().toMSecsSinceEpoch();
   }
+  scan_began_ = request.parts;
   scanned_to_ = request.parts;
   FilterBox::Counts counts;
   counts.shown = 0;

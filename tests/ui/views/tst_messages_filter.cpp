@@ -347,6 +347,30 @@ class TestMessagesFilter : public QObject {
     }
   }
 
+  void whatWasJustProducedArrivesByItself() {
+    Fixture f(500);
+    f.session.setDemoTraffic(false);
+    for (const bool filtered : {false, true}) {
+      f.page.filterBox()->setText(filtered ? QStringLiteral("key == \"A\"") : QString());
+      QTRY_VERIFY(f.page.records()->rowCount() > 0 && !f.page.scan()->running() && !f.page.feed()->busy());
+      const int before = f.page.records()->rowCount();
+      RecordRow row;
+      row.key = Bytes::copy_of("A");
+      row.value = Bytes::copy_of("new");
+      const std::int64_t offset = f.session.appendRecord("demo.orders", 0, row);
+      f.page.setSelection(Selection::ofRecord(QStringLiteral("demo.orders"), 0, offset));
+      f.frame(0);
+      QTRY_COMPARE(f.page.records()->rowCount(), before + 1);
+      QTRY_COMPARE(f.page.table()->currentIndex().row(), before);
+      QVERIFY(f.page.tail());
+      QCOMPARE(f.page.filterBox()->filtering(), filtered);
+    }
+    // An older one is gone to, and the filter that would hide it goes.
+    f.page.setSelection(Selection::ofRecord(QStringLiteral("demo.orders"), 1, 3));
+    QTRY_VERIFY(f.page.records()->rowCount() > 0 && f.page.records()->row(0).offset == 3);
+    QVERIFY(!f.page.filterBox()->filtering());
+  }
+
   void bytesAreResentAsTheyAre() {
     Fixture f(10);
     f.session.setDemoTraffic(false);
