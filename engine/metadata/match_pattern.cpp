@@ -118,8 +118,9 @@ class PatternParser {
       const std::uint32_t begin = here();
       atom(depth);
       if (problem_.empty()) {
-        quantifier(begin);
+        quantifier(std::max(begin, quoted_));
       }
+      quoted_ = 0;
     }
   }
 
@@ -193,6 +194,7 @@ class PatternParser {
     const char32_t c = text_[at_++];
     if (c == U'Q') {
       while (more() && !(text_[at_] == U'\\' && at_ + 1 < text_.size() && text_[at_ + 1] == U'E')) {
+        quoted_ = here();
         add({Step::Kind::one_of, false, {{text_[at_], text_[at_]}}, 0, 0});
         ++at_;
       }
@@ -347,6 +349,7 @@ class PatternParser {
   std::u32string text_;
   std::size_t at_ = 0;
   std::vector<Step>* steps_ = nullptr;
+  std::uint32_t quoted_ = 0;  // the last character of a quotation: a quantifier behind it is about that one
   std::string problem_;
 };
 
