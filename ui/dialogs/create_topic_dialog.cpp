@@ -26,20 +26,22 @@ struct Preset {
 // What the words of a preset mean, in configs of the topic.
 const std::vector<Preset>& presets() {
   static const std::vector<Preset> all = {
-      {QT_TRANSLATE_NOOP("CreateTopicDialog", "Events"),
+      {QT_TRANSLATE_NOOP("CreateTopicDialog", "Event log"),
        QT_TRANSLATE_NOOP("CreateTopicDialog",
-                         "Kafka's defaults: whole segments are deleted once they are 7 days old."),
+                         "Kafka's defaults: what happened, kept for 7 days; whole segments are deleted then."),
        {}},
+      {QT_TRANSLATE_NOOP("CreateTopicDialog", "Queue-like"),
+       QT_TRANSLATE_NOOP("CreateTopicDialog",
+                         "Work in passing: one hour is kept, in segments of 10 minutes. More partitions let more consumers share the work."),
+       {{"retention.ms", "3600000"}, {"segment.ms", "600000"}}},
       {QT_TRANSLATE_NOOP("CreateTopicDialog", "Changelog"),
        QT_TRANSLATE_NOOP("CreateTopicDialog",
-                         "The newest record of every key stays; older ones may be removed by compaction."),
+                         "The newest record of every key stays; older ones may be removed by compaction. Every record needs a key."),
        {{"cleanup.policy", "compact"}}},
-      {QT_TRANSLATE_NOOP("CreateTopicDialog", "Short-lived"),
-       QT_TRANSLATE_NOOP("CreateTopicDialog", "For work in passing: segments of 10 minutes, deleted after one hour."),
-       {{"retention.ms", "3600000"}, {"segment.ms", "600000"}}},
-      {QT_TRANSLATE_NOOP("CreateTopicDialog", "For learning"),
-       QT_TRANSLATE_NOOP("CreateTopicDialog", "Small segments of 1 MiB that roll every minute, so that you can watch them."),
-       {{"segment.bytes", "1048576"}, {"segment.ms", "60000"}}},
+      {QT_TRANSLATE_NOOP("CreateTopicDialog", "Fast-rolling"),
+       QT_TRANSLATE_NOOP("CreateTopicDialog",
+                         "For learning: segments of 1 MiB that roll every minute and are deleted after five, so that you can watch it."),
+       {{"segment.bytes", "1048576"}, {"segment.ms", "60000"}, {"retention.ms", "300000"}}},
   };
   return all;
 }
@@ -61,7 +63,8 @@ CreateTopicDialog::CreateTopicDialog(Session* session, QWidget* parent) : QDialo
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(t.px(20), t.px(18), t.px(20), t.px(16));
   column->setSpacing(t.px(6));
-  column->addWidget(new TextLabel(tr("Create topic"), FontRole::page_title, TextLabel::Tone::text, this));
+  title_ = new TextLabel(tr("Create topic"), FontRole::page_title, TextLabel::Tone::text, this);
+  column->addWidget(title_);
   column->addSpacing(t.px(8));
 
   auto* name_label = new TextLabel(tr("Name"), FontRole::control, TextLabel::Tone::text2, this);
@@ -105,7 +108,8 @@ CreateTopicDialog::CreateTopicDialog(Session* session, QWidget* parent) : QDialo
   column->addWidget(replicas_note_);
   column->addSpacing(t.px(8));
 
-  column->addWidget(new TextLabel(tr("Preset"), FontRole::control, TextLabel::Tone::text2, this));
+  preset_label_ = new TextLabel(tr("Preset"), FontRole::control, TextLabel::Tone::text2, this);
+  column->addWidget(preset_label_);
   QStringList names;
   for (const Preset& preset : presets()) {
     names << tr(preset.name);
@@ -153,12 +157,34 @@ void CreateTopicDialog::setTopicName(const QString& name) { name_->setText(name)
 
 void CreateTopicDialog::setPartitions(int partitions) { partitions_->setValue(partitions); }
 
+void CreateTopicDialog::copyOf(const QString& topic, int partitions, int replicas,
+                               std::vector<std::pair<std::string, std::string>> configs) {
+  copied_ = std::move(configs);
+  copied_from_ = topic;
+  setWindowTitle(tr("Copy topic %1").arg(topic));
+  title_->setText(tr("Copy topic %1").arg(topic));
+  partitions_->setValue(partitions);
+  replicas_->setValue(std::max(1, replicas));
+  preset_label_->hide();
+  preset_->hide();
+  preset_note_->setText(copied_.empty() ? tr("The same number of partitions; the topic has no configuration of its own. Records are not copied.")
+                                        : tr("The same %n configuration value(s). Records are not copied.", nullptr, static_cast<int>(copied_.size())));
+  const observe::ViewPtr view = session_->view();
+  QString name = topic + QStringLiteral("-copy");
+  for (int i = 2; view->topics->find(name.toStdString()) != view->topics->end() && i < 1000; ++i) {
+    name = topic + QStringLiteral("-copy%1").arg(i);
+  }
+  name_->setText(name);
+  name_->selectAll();
+  validate();
+}
+
 CreateTopicCommand CreateTopicDialog::command() const {
   CreateTopicCommand command;
   command.name = name_->text().toStdString();
   command.partitions = partitions_->value();
   command.replication_factor = static_cast<std::int16_t>(replicas_->value());
-  command.configs = presets()[static_cast<std::size_t>(preset_->current())].configs;
+  command.configs = copied_from_.isEmpty() ? presets()[static_cast<std::size_t>(preset_->current())].configs : copied_;
   return command;
 }
 

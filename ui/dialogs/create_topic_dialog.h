@@ -25,6 +25,9 @@ class CreateTopicDialog : public QDialog {
   // Filled in as if typed (tests, commands with arguments).
   void setTopicName(const QString& name);
   void setPartitions(int partitions);
+  void choosePreset(int preset);
+  // Instead of a preset: the configuration of another topic.
+  void copyOf(const QString& topic, int partitions, int replicas, std::vector<std::pair<std::string, std::string>> configs);
   [[nodiscard]] CreateTopicCommand command() const;
 
  signals:
@@ -32,7 +35,6 @@ class CreateTopicDialog : public QDialog {
 
  private:
   void validate();
-  void choosePreset(int preset);
   void submit();
   void fit();  // the height follows the notes
   QPointer<Session> session_;
@@ -41,11 +43,15 @@ class CreateTopicDialog : public QDialog {
   QSpinBox* partitions_;
   QSpinBox* replicas_;
   TextLabel* replicas_note_;
+  TextLabel* title_;
+  TextLabel* preset_label_;
   SegmentedControl* preset_;
   TextLabel* preset_note_;
   TextLabel* command_line_;
   TextLabel* failure_;
   Button* create_;
+  QString copied_from_;
+  std::vector<std::pair<std::string, std::string>> copied_;
 };
 
 }  // namespace hw::ui

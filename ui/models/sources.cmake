@@ -2,10 +2,19 @@
 list(APPEND HW_UI_SOURCES
   ui/models/client_facts.cpp ui/models/client_facts.h
   ui/models/connect_snippets.cpp ui/models/connect_snippets.h
+  ui/models/config_model.cpp ui/models/config_model.h
+  ui/models/config_rules.cpp ui/models/config_rules.h
   ui/models/event_model.cpp ui/models/event_model.h
   ui/models/event_text.cpp ui/models/event_text.h
+  ui/models/group_lag.cpp ui/models/group_lag.h
+  ui/models/group_model.cpp ui/models/group_model.h
+  ui/models/group_why.cpp ui/models/group_why.h
   ui/models/inspector_facts.cpp ui/models/inspector_facts.h
   ui/models/listener_doctor.cpp ui/models/listener_doctor.h
   ui/models/object_export.cpp ui/models/object_export.h
+  ui/models/key_moves.cpp ui/models/key_moves.h
+  ui/models/offset_reset.cpp ui/models/offset_reset.h
+  ui/models/retention_preview.cpp ui/models/retention_preview.h
+  ui/models/row_diff.h
   ui/models/topic_model.cpp ui/models/topic_model.h
   ui/models/topic_rules.cpp ui/models/topic_rules.h)

@@ -4,13 +4,16 @@
 #include "ui/panels/record_panel.h"
 #include "ui/views/clients_page.h"
 #include "ui/views/cluster_page.h"
+#include "ui/views/groups_page.h"
 #include "ui/views/messages_page.h"
 #include "ui/views/partitions_page.h"
+#include "ui/views/topics_page.h"
 
 namespace hw::ui {
 
 QList<Page*> create_pages(QWidget* parent) {
-  return {new ClusterPage(parent), new PartitionsPage(parent), new MessagesPage(parent)};
+  return {new ClusterPage(parent), new PartitionsPage(parent), new MessagesPage(parent), new GroupsPage(parent),
+          new TopicsPage(parent)};
 }
 
 Page* create_clients_page(QWidget* parent) { return new ClientsPage(parent); }

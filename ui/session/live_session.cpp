@@ -14,6 +14,7 @@
 #include "ui/session/batch_reader.h"
 #include "engine/node/listener_probe.h"
 #include "ui/session/demo_traffic.h"
+#include "ui/session/live_consumers.h"
 #include "ui/session/record_rows.h"
 
 namespace hw::ui {
@@ -127,6 +128,7 @@ LiveSession::~LiveSession() {
   }
   batches_->shutdown();
   demo_.reset();
+  consumers_.reset();
   clients_.reset();
   readers_.waitForDone();
   doctors_.waitForDone();
@@ -148,6 +150,7 @@ void LiveSession::start() {
           batches_->open(cluster_.get());
           clients_ = std::make_unique<node::ClientRunner>();
           demo_ = std::make_unique<DemoTraffic>(*clients_, cluster_->bootstrap());
+          consumers_ = std::make_unique<LiveConsumers>(*clients_, cluster_->bootstrap(), this, [this] { Q_EMIT frameReady(); });
           if (options_.demo) {
             demo_->start();
           }

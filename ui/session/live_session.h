@@ -13,6 +13,7 @@
 
 #include "engine/node/cluster.h"
 #include "ui/session/session.h"
+#include "ui/session/session_admin.h"
 
 namespace hw::node {
 class ClientRunner;
@@ -22,8 +23,9 @@ namespace hw::ui {
 
 class DemoTraffic;
 class LiveBatches;
+class LiveConsumers;
 
-class LiveSession final : public Session {
+class LiveSession final : public Session, public SessionAdmin {
   Q_OBJECT
 
  public:
@@ -54,6 +56,24 @@ class LiveSession final : public Session {
   std::vector<ListenerInfo> listeners() const override;
   std::vector<MachineAddress> machineAddresses() const override;
   void checkListener(const QString& host, std::uint16_t port, std::function<void(ListenerCheck)> done) override;
+  void describeConfigs(const ConfigResource& resource, std::function<void(ConfigAnswer)> done) override;
+  void alterConfigs(const ConfigResource& resource, const std::vector<ConfigChange>& changes, bool validate_only,
+                    std::function<void(QString error)> done) override;
+  void segments(const std::string& topic, std::function<void(SegmentsAnswer)> done) override;
+  void countRecords(const std::string& topic, std::int64_t bytes_max, std::function<void(RecordCount)> done) override;
+  void deleteRecords(const std::vector<PartitionOffset>& before, std::function<void(OffsetsAnswer)> done) override;
+  void findOffsets(const std::vector<PartitionName>& partitions, std::int64_t timestamp_ms,
+                   std::function<void(OffsetsAnswer)> done) override;
+  void commitGroupOffsets(const std::string& group, const std::vector<PartitionOffset>& offsets,
+                          std::function<void(OffsetsAnswer)> done) override;
+  void deleteGroupOffsets(const std::string& group, const std::vector<PartitionName>& partitions,
+                          std::function<void(OffsetsAnswer)> done) override;
+  void deleteGroup(const std::string& group, std::function<void(QString error)> done) override;
+  QStringList consumerAssignors() const override;
+  void addConsumer(const ConsumerCommand& command, std::function<void(QString error)> done) override;
+  bool removeConsumer(const std::string& group) override;
+  bool rejoinConsumer(const std::string& group) override;
+  std::vector<BuiltInConsumer> consumers() const override;
   void setDemoTraffic(bool on) override;
   bool demoTraffic() const override;
   void setLoad(int records_per_second) override;
@@ -65,6 +85,8 @@ class LiveSession final : public Session {
   void startFailed(int code, const QString& detail);
 
  private:
+  struct LogWalk;
+  [[nodiscard]] bool asks() const;  // the cluster runs and may be asked
   void takeView();
   void noteOwn();
   std::function<void(Result<void>)> answerTo(std::function<void(QString error)> done);
@@ -73,6 +95,7 @@ class LiveSession final : public Session {
   std::unique_ptr<node::Cluster> cluster_;
   std::unique_ptr<node::ClientRunner> clients_;
   std::unique_ptr<DemoTraffic> demo_;
+  std::unique_ptr<LiveConsumers> consumers_;
   std::uint64_t producer_ = 0;
   // What our own connections have written: those that are open, and the sum of those that are gone.
   std::map<ConnectionId, std::shared_ptr<const event::ConnectionCounters>> own_;

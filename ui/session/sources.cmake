@@ -2,6 +2,8 @@
 list(APPEND HW_UI_SOURCES
   ui/session/listener_check.h
   ui/session/session.cpp
+  ui/session/admin.h ui/session/session_admin.cpp ui/session/session_admin.h
+  ui/session/live_admin.cpp ui/session/live_consumers.cpp ui/session/live_consumers.h
   ui/session/selection.cpp ui/session/selection.h
   ui/session/batch_anatomy.cpp
   ui/session/batch_anatomy.h
@@ -15,4 +17,5 @@ list(APPEND HW_UI_SOURCES
   ui/session/record_scan.cpp
   ui/session/record_scan.h
   ui/session/volume.cpp
-  ui/session/volume.h)
+  ui/session/volume.h
+  ui/session/undo_list.cpp ui/session/undo_list.h)

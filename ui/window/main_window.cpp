@@ -36,7 +36,6 @@
 #include "ui/window/page.h"
 #include "ui/window/rail.h"
 #include "ui/window/top_bar.h"
-#include "ui/window/topics_page.h"
 
 namespace hw::ui {
 
@@ -108,7 +107,7 @@ void MainWindow::build() {
   setCentralWidget(central);
 
   pages_ = create_pages(this);
-  pages_ << new TopicsPage(this) << create_clients_page(this);
+  pages_ << create_clients_page(this);
   addPageCommands();
 
   top_ = new TopBar(commands_, [this] { return session_->view(); }, central);
@@ -241,11 +240,20 @@ bool MainWindow::eventFilter(QObject* object, QEvent* event) {
                         (key->key() >= Qt::Key_0 && key->key() <= Qt::Key_9) || key->key() == Qt::Key_Slash;
     if (letter && widget->window() == this && (key->modifiers() & ~(Qt::ShiftModifier | Qt::KeypadModifier)) == 0 &&
         !textHasFocus()) {
+      const bool shift = key->modifiers().testFlag(Qt::ShiftModifier);
+      const Command* found = nullptr;
       for (const Command& command : commands_->all()) {
-        if (bare_key(command.shortcut) && command.shortcut[0].key() == key->key()) {
-          const QString id = command.id;
-          return commands_->run(id);
+        if (!bare_key(command.shortcut) || command.shortcut[0].key() != key->key()) {
+          continue;
         }
+        // G and Shift+G differ; where only one of them is taken, both mean it (a layout may need Shift for a slash).
+        if (found == nullptr || command.shortcut[0].keyboardModifiers().testFlag(Qt::ShiftModifier) == shift) {
+          found = &command;
+        }
+      }
+      if (found != nullptr) {
+        const QString id = found->id;
+        return commands_->run(id);
       }
     }
   }
@@ -432,12 +440,12 @@ void MainWindow::open(const Selection& selection) {
     case Selection::Kind::node:
       showPage(QStringLiteral("cluster"));
       break;
-    case Selection::Kind::group:
-    case Selection::Kind::member:
-      showPage(page(QStringLiteral("groups")) != nullptr ? QStringLiteral("groups") : QStringLiteral("cluster"));
-      break;
     case Selection::Kind::connection:
       showPage(QStringLiteral("clients"));
+      break;
+    case Selection::Kind::group:
+    case Selection::Kind::member:
+      showPage(QStringLiteral("groups"));
       break;
     case Selection::Kind::topic:
     case Selection::Kind::partition:

@@ -107,8 +107,7 @@ class MainWindow : public QMainWindow {
   void storeProfile() const;
   void disconnectClient(const QVariantMap& args);
   void caption();
-  void createTopic(const QVariantMap& args);
-  void deleteTopic(const QVariantMap& args);
+  void undo();
   void keepCluster();
   void openProduce();
   void focusPage();

@@ -8,13 +8,14 @@
 #include <QShortcut>
 #include <QStandardPaths>
 
-#include "ui/dialogs/create_topic_dialog.h"
 #include "ui/dialogs/question_dialog.h"
 #include "ui/dialogs/shortcuts_dialog.h"
 #include "ui/painting/text.h"
+#include "ui/session/undo_list.h"
 #include "ui/theme/theme.h"
 #include "ui/window/bottom_dock.h"
 #include "ui/window/coach_mark.h"
+#include "ui/window/command_source.h"
 #include "ui/window/controls.h"
 #include "ui/window/inspector.h"
 #include "ui/window/main_window.h"
@@ -46,6 +47,9 @@ void MainWindow::addPageCommands() {
                       showPage(id);
                     },
                     {}, {p->title()}});
+    if (auto* source = dynamic_cast<CommandSource*>(p); source != nullptr) {
+      source->addCommands(*commands_);
+    }
   }
   // Commands with a modifier or a function key are ordinary shortcuts; bare keys see eventFilter().
   for (const Command& command : commands_->all()) {
@@ -77,9 +81,8 @@ void MainWindow::addCommands() {
       [this] { return paused_; });
   add("produce.open", tr("Produce a record"), QKeySequence(Qt::Key_P), [this](const QVariantMap&) { openProduce(); },
       [this] { return produce_ != nullptr; }, {tr("send"), tr("message")});
-  add("topic.create", tr("Create topic…"), QKeySequence(Qt::CTRL | Qt::Key_N),
-      [this](const QVariantMap& args) { createTopic(args); }, {}, {tr("new")});
-  add("topic.delete", tr("Delete topic…"), {}, [this](const QVariantMap& args) { deleteTopic(args); }, {}, {tr("remove")});
+  add("edit.undo", tr("Undo the last change to the cluster"), QKeySequence(Qt::CTRL | Qt::Key_Z), [this](const QVariantMap&) { undo(); },
+      [this] { return UndoList::of(session_)->newest() != nullptr; }, {tr("take back")});
   add("demo.toggle", tr("Start or stop demo traffic"), {}, [this](const QVariantMap&) {
     session_->setDemoTraffic(!session_->demoTraffic());
     say(session_->demoTraffic() ? tr("Demo traffic is running") : tr("Demo traffic stopped"));
@@ -235,81 +238,14 @@ void MainWindow::openProduce() {
   produce_->openFor(selection_);
 }
 
-void MainWindow::createTopic(const QVariantMap& args) {
-  auto* dialog = new CreateTopicDialog(session_, this);
-  dialog->setAttribute(Qt::WA_DeleteOnClose);
-  const QString name = args.value(QStringLiteral("name")).toString();
-  if (!name.isEmpty()) {
-    dialog->setTopicName(name);
-  }
-  connect(dialog, &CreateTopicDialog::created, this, [this](const QString& topic) {
-    say(tr("Topic %1 created").arg(topic));
-    select(Selection::ofTopic(topic));
-  });
-  dialog->open();
-}
-
-void MainWindow::deleteTopic(const QVariantMap& args) {
-  QString name = args.value(QStringLiteral("topic")).toString();
-  if (name.isEmpty()) {
-    name = selection_.topic;
-  }
-  const observe::ViewPtr view = session_->view();
-  const observe::TopicView* topic = view->find_topic(name.toStdString());
-  if (topic == nullptr) {
-    say(tr("Select a topic first"));
-    return;
-  }
-  std::int64_t offsets = 0;
-  std::int64_t bytes = 0;
-  for (const auto& p : topic->partitions) {
-    if (const event::ReplicaCounters* c = p == nullptr ? nullptr : p->leader_counters(); c != nullptr) {
-      offsets += c->log_end_offset.get() - c->log_start_offset.get();
-      bytes += c->size_bytes.get();
-    }
-  }
-  QStringList groups;
-  for (const auto& [id, group] : *view->groups) {
-    for (const auto& c : group->committed) {
-      if (c.topic == topic->name) {
-        groups << QString::fromStdString(id);
-        break;
-      }
-    }
-  }
-  auto* question = new QuestionDialog(tr("Delete topic %1?").arg(name),
-                                      tr("Its records are gone for good. Clients that still use it may create it again, "
-                                         "empty, if the broker allows that."),
-                                      this);
-  question->setAttribute(Qt::WA_DeleteOnClose);
-  question->addFact(tr("Partitions"), format_count(static_cast<std::int64_t>(topic->partitions.size())));
-  question->addFact(tr("Offsets"), format_count(offsets));
-  question->addFact(tr("Size"), format_bytes(bytes));
-  question->addFact(tr("Read by"), groups.isEmpty() ? tr("no group") : groups.join(QStringLiteral(", ")));
-  question->addFact(tr("Same as"), QStringLiteral("kafka-topics.sh --bootstrap-server %1 --delete --topic %2")
-                                       .arg(session_->bootstrap(), name));
-  question->addAnswer(tr("Cancel"), QuestionDialog::AnswerKind::normal)->setFocus();
-  question->addAnswer(tr("Delete topic"), QuestionDialog::AnswerKind::danger);
-  connect(question, &QuestionDialog::answered, this, [this, name](int index) {
-    if (index != 1) {
+void MainWindow::undo() {
+  const QPointer<MainWindow> self(this);
+  UndoList::of(session_)->undo({}, [self](const QString& text, const QString& error) {
+    if (self == nullptr) {
       return;
     }
-    const QPointer<MainWindow> self(this);
-    session_->deleteTopic(name.toStdString(), [self, name](const QString& error) {
-      if (self == nullptr) {
-        return;
-      }
-      if (!error.isEmpty()) {
-        self->say(tr("%1 was not deleted: %2").arg(name, error), true);
-        return;
-      }
-      self->say(tr("Topic %1 deleted").arg(name));
-      if (self->selection_.topic == name) {
-        self->select({});
-      }
-    });
+    self->say(error.isEmpty() ? tr("Taken back: %1").arg(text) : tr("Not taken back: %1. %2").arg(text, error), !error.isEmpty());
   });
-  question->open();
 }
 
 void MainWindow::keepCluster() {

@@ -3,7 +3,7 @@ list(APPEND HW_UI_SOURCES
   ui/window/bottom_dock.cpp ui/window/bottom_dock.h
   ui/window/coach_mark.cpp ui/window/coach_mark.h
   ui/window/command_box.cpp ui/window/command_box.h
-  ui/window/command_registry.cpp ui/window/command_registry.h
+  ui/window/command_registry.cpp ui/window/command_registry.h ui/window/command_source.h
   ui/window/controls.cpp ui/window/controls.h
   ui/window/frame_meter.cpp ui/window/frame_meter.h
   ui/window/inspector.cpp ui/window/inspector.h
@@ -19,5 +19,4 @@ list(APPEND HW_UI_SOURCES
   ui/window/row_delegate.cpp ui/window/row_delegate.h
   ui/window/shot.cpp ui/window/shot.h
   ui/window/status_bar.cpp ui/window/status_bar.h
-  ui/window/top_bar.cpp ui/window/top_bar.h
-  ui/window/topics_page.cpp ui/window/topics_page.h)
+  ui/window/top_bar.cpp ui/window/top_bar.h)

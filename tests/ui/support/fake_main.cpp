@@ -6,6 +6,7 @@
 
 #include "tests/ui/support/fake_session.h"
 #include "ui/theme/theme.h"
+#include "ui/views/groups_page.h"
 #include "ui/window/language.h"
 #include "ui/window/main_window.h"
 #include "ui/window/shot.h"
@@ -22,6 +23,8 @@ int main(int argc, char** argv) {
                      {"nodes", "brokers", "N", "1"},
                      {"stop", "a node that is stopped", "N", "0"},
                      {"topics", "more topics", "N", "0"},
+                     {"groups", "more groups", "N", "0"},
+                     {"operate", "groups in several states: behind, empty, with idle members"},
                      {"load", "records per second", "N", "0"},
                      {"seconds", "cluster time before the picture", "N", "60"},
                      {"scale", "UI scale", "S", "1"},
@@ -38,10 +41,23 @@ int main(int argc, char** argv) {
   options.demo = !parser.isSet("empty");
   options.external = parser.isSet("external");
   options.more_topics = parser.value("topics").toInt();
+  options.more_groups = parser.value("groups").toInt();
   hw::ui::FakeSession session(options);
+  if (parser.isSet("operate")) {
+    session.setGroup("billing", "demo.orders", 4);
+    session.setGroup("audit", "orders-state", 3);
+    session.setGroup("reports", "demo.orders", 0, "Empty");
+    session.setGroup("billing", "demo.orders", 3);
+    session.setGroup("billing", "demo.orders", 4);
+  }
   session.setLoad(parser.value("load").toInt());
   for (int ms = 0; ms < parser.value("seconds").toInt() * 1000; ms += 250) {
     session.tick(250);
+  }
+  if (parser.isSet("operate")) {
+    session.setCommitted("billing", "demo.orders", 0, session.records("demo.orders", 0));
+    session.setCommitted("billing", "demo.orders", 1, session.records("demo.orders", 1) - 9);
+    session.setCommitted("billing", "demo.orders", 2, session.records("demo.orders", 2) / 4);
   }
   if (parser.value("stop").toInt() > 0) {
     session.stopNode(parser.value("stop").toInt());
@@ -50,6 +66,9 @@ int main(int argc, char** argv) {
     }
   }
   hw::ui::MainWindow window(&session, {.persist = false, .hints = parser.value("shot") == "first-run"});
+  if (auto* groups = qobject_cast<hw::ui::GroupsPage*>(window.page("groups")); groups != nullptr) {
+    groups->setClock([&session] { return session.nowMs(); });
+  }
   if (parser.isSet("shot")) {
     const QStringList size = parser.value("size").split('x');
     hw::ui::ShotOptions shot;

@@ -148,6 +148,13 @@ FakeSession::FakeSession(const Options& options, QObject* parent)
   for (int i = 0; i < options_.more_topics; ++i) {
     addTopic("bulk-" + std::to_string(i), 10, {});
   }
+  if (options_.demo) {
+    addDemoGroup(kConsumer1, kConsumer2);
+  }
+  for (int i = 0; i < options_.more_groups; ++i) {
+    const std::string topic = options_.more_topics > 0 ? "bulk-" + std::to_string(i % options_.more_topics) : "demo.orders";
+    setGroup("group-" + std::to_string(i), topic, 2);
+  }
   if (options_.external) {
     connectClient(kExternal.value(), "app-17", "apache-kafka-java", "4.4.0");
   }
@@ -428,7 +435,7 @@ void FakeSession::publish() {
     // Unchanged topics keep their object, as the real reducer does.
     const auto old = view_ == nullptr ? topics.end() : view_->topics->find(name);
     const bool same = view_ != nullptr && old != view_->topics->end() && old->second->id == topic.id &&
-                      old->second->partitions.size() == topic.partitions.size() &&
+                      old->second->partitions.size() == topic.partitions.size() && old->second->configs == topic.configs &&
                       std::equal(topic.partitions.begin(), topic.partitions.end(), old->second->partitions.begin(),
                                  [](const Partition& a, const auto& b) {
                                    return b->replicas.front().segments.size() == a.segments.size();
@@ -444,32 +451,17 @@ void FakeSession::publish() {
   view->topics = std::make_shared<const std::map<std::string, std::shared_ptr<const observe::TopicView>, std::less<>>>(
       std::move(topics));
   view->topic_names = std::make_shared<const std::map<Uuid, std::string>>(std::move(names));
-  const auto orders = topics_.find("demo.orders");
-  if (options_.demo && orders != topics_.end()) {
-    if (view_ != nullptr && !view_->groups->empty()) {
-      view->groups = view_->groups;
-    } else {
-      auto group = std::make_shared<observe::GroupView>();
-      group->id = "demo.billing";
-      group->state = "Stable";
-      group->generation = 1;
-      group->protocol = "range";
-      group->leader = "demo-consumer-1-6f2c";
-      group->changed_at = WallTime{now_ms_};
-      group->members.push_back({"demo-consumer-1-6f2c", "demo-consumer-1", "/127.0.0.1", "", kConsumer1,
-                                {{"demo.orders", PartitionIndex(0)}, {"demo.orders", PartitionIndex(1)}}});
-      group->members.push_back({"demo-consumer-2-91ab", "demo-consumer-2", "/127.0.0.1", "", kConsumer2,
-                                {{"demo.orders", PartitionIndex(2)}}});
-      for (std::size_t i = 0; i < orders->second.partitions.size(); ++i) {
-        group->committed.push_back({"demo.orders", PartitionIndex(static_cast<std::int32_t>(i)),
-                                    orders->second.partitions[i].committed, WallTime{now_ms_}});
-      }
-      std::map<std::string, std::shared_ptr<const observe::GroupView>, std::less<>> groups;
-      groups["demo.billing"] = group;
-      view->groups =
-          std::make_shared<const std::map<std::string, std::shared_ptr<const observe::GroupView>, std::less<>>>(
-              std::move(groups));
+  if (view_ != nullptr && !groups_changed_) {
+    view->groups = view_->groups;
+  } else {
+    std::map<std::string, std::shared_ptr<const observe::GroupView>, std::less<>> groups;
+    for (const auto& [id, group] : groups_) {
+      groups[id] = group.view;
     }
+    view->groups =
+        std::make_shared<const std::map<std::string, std::shared_ptr<const observe::GroupView>, std::less<>>>(
+            std::move(groups));
+    groups_changed_ = false;
   }
   std::map<ConnectionId, std::shared_ptr<const observe::ConnectionView>> connections;
   for (const auto& connection : connections_) {
@@ -599,6 +591,25 @@ void FakeSession::addPartitions(const std::string& name, std::int32_t total, std
     tick(0);
   }
   answer([done = std::move(done), error] { done(error); });
+}
+
+void FakeSession::addDemoGroup(ConnectionId first, ConnectionId second) {
+  const Topic& orders = topics_["demo.orders"];
+  Group& group = groups_["demo.billing"];
+  group.topics = {"demo.orders"};
+  for (std::size_t i = 0; i < orders.partitions.size(); ++i) {
+    group.committed[{"demo.orders", static_cast<std::int32_t>(i)}] = orders.partitions[i].committed;
+  }
+  publishGroup("demo.billing", [&](observe::GroupView& view) {
+    view.state = "Stable";
+    view.generation = 1;
+    view.protocol = "range";
+    view.leader = "demo-consumer-1-6f2c";
+    view.members.push_back({"demo-consumer-1-6f2c", "demo-consumer-1", "/127.0.0.1", "", first,
+                            {{"demo.orders", PartitionIndex(0)}, {"demo.orders", PartitionIndex(1)}}});
+    view.members.push_back({"demo-consumer-2-91ab", "demo-consumer-2", "/127.0.0.1", "", second,
+                            {{"demo.orders", PartitionIndex(2)}}});
+  });
 }
 
 void FakeSession::setDemoTraffic(bool on) { traffic_ = on; }

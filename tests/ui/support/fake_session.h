@@ -14,10 +14,11 @@
 
 #include "ui/session/batch_reader.h"
 #include "ui/session/session.h"
+#include "ui/session/session_admin.h"
 
 namespace hw::ui {
 
-class FakeSession : public Session {
+class FakeSession : public Session, public SessionAdmin {
   Q_OBJECT
 
  public:
@@ -26,6 +27,7 @@ class FakeSession : public Session {
     bool demo = true;          // topics, producer and group of the demo
     bool external = false;     // a foreign client that writes to demo.orders
     int more_topics = 0;       // fills the cluster up: topics of 10 partitions each
+    int more_groups = 0;       // groups of two members that read one of them each
     std::int64_t start_ms = 1'764'417'810'000;  // wall time of the first tick
   };
   explicit FakeSession(const Options& options, QObject* parent = nullptr);
@@ -74,6 +76,32 @@ class FakeSession : public Session {
   [[nodiscard]] std::vector<ListenerInfo> listeners() const override { return {listener_}; }
   [[nodiscard]] std::vector<MachineAddress> machineAddresses() const override { return machine_; }
   void checkListener(const QString& host, std::uint16_t port, std::function<void(ListenerCheck)> done) override;
+  void describeConfigs(const ConfigResource& resource, std::function<void(ConfigAnswer)> done) override;
+  void alterConfigs(const ConfigResource& resource, const std::vector<ConfigChange>& changes, bool validate_only,
+                    std::function<void(QString error)> done) override;
+  void segments(const std::string& topic, std::function<void(SegmentsAnswer)> done) override;
+  void countRecords(const std::string& topic, std::int64_t bytes_max, std::function<void(RecordCount)> done) override;
+  void deleteRecords(const std::vector<PartitionOffset>& before, std::function<void(OffsetsAnswer)> done) override;
+  void findOffsets(const std::vector<PartitionName>& partitions, std::int64_t timestamp_ms,
+                   std::function<void(OffsetsAnswer)> done) override;
+  void commitGroupOffsets(const std::string& group, const std::vector<PartitionOffset>& offsets,
+                          std::function<void(OffsetsAnswer)> done) override;
+  void deleteGroupOffsets(const std::string& group, const std::vector<PartitionName>& partitions,
+                          std::function<void(OffsetsAnswer)> done) override;
+  void deleteGroup(const std::string& group, std::function<void(QString error)> done) override;
+  [[nodiscard]] QStringList consumerAssignors() const override;
+  void addConsumer(const ConsumerCommand& command, std::function<void(QString error)> done) override;
+  bool removeConsumer(const std::string& group) override;
+  bool rejoinConsumer(const std::string& group) override;
+  [[nodiscard]] std::vector<BuiltInConsumer> consumers() const override { return consumers_; }
+  // A group as its coordinator would tell of it; members share the partitions of `topic` by range.
+  void setGroup(const std::string& id, const std::string& topic, int members, const std::string& state = "Stable");
+  // Where a group stands; the partition needs no member.
+  void setCommitted(const std::string& group, const std::string& topic, std::int32_t partition, std::int64_t offset);
+  void produceMany(const std::string& topic, std::int32_t partition, int records, const std::string& key = {});
+  [[nodiscard]] std::int64_t nowMs() const { return now_ms_; }
+  // Commands that changed something, in order: "alter demo.orders retention.ms=1", "reset billing orders/0=4" …
+  [[nodiscard]] const QStringList& journal() const { return journal_; }
   void setDemoTraffic(bool on) override;
   [[nodiscard]] bool demoTraffic() const override { return traffic_; }
   void setLoad(int records_per_second) override { load_ = records_per_second; }
@@ -94,7 +122,17 @@ class FakeSession : public Session {
     std::vector<Partition> partitions;
     std::map<std::string, std::string, std::less<>> configs;
   };
+  struct Group {
+    std::shared_ptr<const observe::GroupView> view;  // replaced at every change
+    std::map<PartitionName, std::shared_ptr<event::CommittedCounters>> committed;
+    std::vector<std::string> topics;
+  };
   static constexpr std::size_t kRowsKept = 5'000;
+
+  void addDemoGroup(ConnectionId first, ConnectionId second);
+  void rebalance(const std::string& id, int members, const std::string& why);
+  void publishGroup(const std::string& id, const std::function<void(observe::GroupView&)>& change);
+  [[nodiscard]] std::shared_ptr<event::CommittedCounters> committedOf(const std::string& group, const PartitionName& at);
 
   void addTopic(const std::string& name, int partitions, std::map<std::string, std::string, std::less<>> configs,
                 bool internal = false);
@@ -110,6 +148,10 @@ class FakeSession : public Session {
   QTimer clock_;
   observe::ViewPtr view_;
   std::map<std::string, Topic> topics_;
+  std::map<std::string, Group> groups_;
+  bool groups_changed_ = true;
+  std::vector<BuiltInConsumer> consumers_;
+  QStringList journal_;
   std::map<BrokerId, std::shared_ptr<observe::NodeView>> nodes_;
   std::map<BrokerId, std::shared_ptr<event::NodeCounters>> node_counters_;
   std::vector<std::shared_ptr<const observe::ConnectionView>> connections_;

@@ -11,8 +11,10 @@
 #include "tests/ui/support/fake_session.h"
 #include "ui/theme/theme.h"
 #include "ui/views/cluster_page.h"
+#include "ui/views/groups_page.h"
 #include "ui/views/messages_page.h"
 #include "ui/views/partitions_page.h"
+#include "ui/views/topics_page.h"
 
 using namespace hw::ui;
 
@@ -70,6 +72,10 @@ void TestScale::frame_work_data() {
   QTest::newRow("cluster, one topic of 10,000") << QStringLiteral("cluster") << QStringLiteral("huge");
   QTest::newRow("partitions, one topic of 10,000") << QStringLiteral("partitions") << QStringLiteral("huge");
   QTest::newRow("partitions under load") << QStringLiteral("partitions") << QStringLiteral("demo.orders");
+  QTest::newRow("topics, 1,000 with 1,000 groups") << QStringLiteral("topics") << QStringLiteral("demo.orders");
+  QTest::newRow("topics, one of 10,000") << QStringLiteral("topics") << QStringLiteral("huge");
+  QTest::newRow("groups, 1,000") << QStringLiteral("groups") << QStringLiteral("demo.orders");
+  QTest::newRow("groups, one of 10,000 partitions") << QStringLiteral("groups") << QStringLiteral("huge");
   QTest::newRow("messages under load") << QStringLiteral("messages") << QStringLiteral("demo.orders");
 }
 
@@ -79,10 +85,15 @@ void TestScale::frame_work() {
   FakeSession::Options options;
   const bool huge = topic == QLatin1String("huge");
   options.more_topics = huge ? 0 : 1'000;
+  const bool with_groups = page == QLatin1String("topics") || page == QLatin1String("groups");
+  options.more_groups = huge || !with_groups ? 0 : 1'000;
   FakeSession session(options);
   if (huge) {
     session.createTopic({"huge", 10'000, 1, {}}, [](const QString&) {});
     QCoreApplication::processEvents();
+    if (with_groups) {
+      session.setGroup("crowd", "huge", 50);
+    }
   }
   session.setLoad(20'000);
   session.tick(100);
@@ -96,6 +107,12 @@ void TestScale::frame_work() {
     auto made = std::make_unique<PartitionsPage>();
     made->lanes()->setClock([&now] { return now; });
     shown = std::move(made);
+  } else if (page == QLatin1String("topics")) {
+    shown = std::make_unique<TopicsPage>();
+  } else if (page == QLatin1String("groups")) {
+    auto made = std::make_unique<GroupsPage>();
+    made->setClock([&session] { return session.nowMs(); });
+    shown = std::move(made);
   } else {
     shown = std::make_unique<MessagesPage>();
   }
@@ -104,7 +121,7 @@ void TestScale::frame_work() {
   shown->show();
   QCoreApplication::processEvents();
   shown->deliverFrame();
-  shown->setSelection(Selection::ofTopic(topic));
+  shown->setSelection(huge && page == QLatin1String("groups") ? Selection::ofGroup(QStringLiteral("crowd")) : Selection::ofTopic(topic));
   const Cost cost = measure(*shown, session, [&](int) { now += 33; });
   qInfo("frame with 10,000 partitions, %s: p50 %.2f ms, p95 %.2f ms", QTest::currentDataTag(), cost.p50, cost.p95);
   QVERIFY2(cost.p95 <= kLimitMs, qPrintable(QString::number(cost.p95)));

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+// Topics and Groups on the real engine, offscreen: a topic is created with a preset, its configuration staged, applied and
+// undone, grown and deleted; a group of two shows an exact lag, is reset and put back; six consumers share three partitions.
+#include <QAbstractButton>
+#include <QLineEdit>
+#include <QTableView>
+#include <QTest>
+#include <algorithm>
+#include <memory>
+
+#include "ui/dialogs/add_partitions_dialog.h"
+#include "ui/dialogs/create_topic_dialog.h"
+#include "ui/dialogs/delete_records_dialog.h"
+#include "ui/dialogs/question_dialog.h"
+#include "ui/dialogs/reset_offsets_dialog.h"
+#include "ui/dialogs/review_configs_dialog.h"
+#include "ui/session/live_session.h"
+#include "ui/session/undo_list.h"
+#include "ui/theme/theme.h"
+#include "ui/views/assignment_matrix.h"
+#include "ui/views/groups_page.h"
+#include "ui/views/rebalance_table.h"
+#include "ui/views/topic_details.h"
+#include "ui/views/topics_page.h"
+#include "ui/views/undo_bar.h"
+#include "ui/views/why_panel.h"
+#include "ui/window/controls.h"
+#include "ui/window/language.h"
+#include "ui/window/main_window.h"
+
+using namespace hw;      // NOLINT(google-build-using-namespace): a test
+using namespace hw::ui;  // NOLINT(google-build-using-namespace): a test
+
+namespace {
+constexpr int kSoonMs = 20'000;
+}
+
+class TestOperateLive : public QObject {
+  Q_OBJECT
+
+  std::unique_ptr<LiveSession> session_;
+  std::unique_ptr<MainWindow> window_;
+  TopicsPage* topics_ = nullptr;
+  GroupsPage* groups_ = nullptr;
+
+  const observe::TopicView* topic(const char* name) { return session_->view()->find_topic(std::string_view(name)); }
+  std::string config(const char* key) {
+    const observe::TopicView* orders = topic("orders");
+    if (orders == nullptr) {
+      return {};
+    }
+    const auto found = orders->configs.find(key);
+    return found == orders->configs.end() ? std::string() : found->second;
+  }
+  const observe::GroupView* group(const char* name) { return session_->view()->find_group(name); }
+  bool stable(const char* name, std::size_t members) {
+    const observe::ViewPtr view = session_->view();
+    const observe::GroupView* g = view->find_group(name);
+    return g != nullptr && g->state == "Stable" && g->members.size() == members;
+  }
+  std::int64_t committed(const char* name, std::int32_t partition) {
+    const observe::ViewPtr view = session_->view();
+    const observe::GroupView* g = view->find_group(name);
+    if (g != nullptr) {
+      for (const auto& c : g->committed) {
+        if (c.partition.value() == partition && c.counters != nullptr) {
+          return c.counters->offset.get();
+        }
+      }
+    }
+    return -1;
+  }
+  void produce(const char* name, std::int32_t partition, const char* key, int records) {
+    int done = 0;
+    for (int i = 0; i < records; ++i) {
+      ProduceCommand command;
+      command.topic = name;
+      command.partition = partition;
+      command.key = Bytes::copy_of(std::string_view(key));
+      command.value = Bytes::copy_of("v" + std::to_string(i));
+      session_->produce(command, [&done](const ProduceAnswer& answer) { done += answer.error.isEmpty() ? 1 : 0; });
+    }
+    QTRY_COMPARE_WITH_TIMEOUT(done, records, kSoonMs);
+  }
+  QString cell(GroupModel::Column column, const QString& name) {
+    groups_->deliverFrame();
+    return groups_->model()->index(groups_->model()->rowOf(name), column).data(Qt::AccessibleTextRole).toString();
+  }
+  template <typename Dialog>
+  Dialog* dialog() {
+    for (QWidget* widget : QApplication::topLevelWidgets()) {
+      if (auto* wanted = qobject_cast<Dialog*>(widget); wanted != nullptr && wanted->isVisible()) {
+        return wanted;
+      }
+    }
+    return nullptr;
+  }
+  void addConsumers(const char* name, const char* topic_name, int count) {
+    int done = 0;
+    ConsumerCommand command;
+    command.group = name;
+    command.topics = {topic_name};
+    command.commit_interval_ms = 100;
+    for (int i = 0; i < count; ++i) {
+      session_->addConsumer(command, [&done](const QString& error) { done += error.isEmpty() ? 1 : 0; });
+    }
+    QTRY_COMPARE_WITH_TIMEOUT(done, count, kSoonMs);
+  }
+
+ private slots:
+  void initTestCase() {
+    install_language(*qApp);
+    Theme::current().install(*qApp);
+    Theme::current().setMode(Theme::Mode::dark);
+    LiveSession::Options options;
+    options.cluster.listen.port = 0;
+    options.cluster.configs["group.initial.rebalance.delay.ms"] = "0";
+    options.cluster.configs["offsets.topic.num.partitions"] = "2";
+    options.demo = false;
+    session_ = std::make_unique<LiveSession>(std::move(options));
+    window_ = std::make_unique<MainWindow>(session_.get(), MainWindow::Options{.persist = false, .hints = false});
+    window_->resize(1440, 900);
+    window_->show();
+    QVERIFY(QTest::qWaitForWindowExposed(window_.get()));
+    topics_ = qobject_cast<TopicsPage*>(window_->page("topics"));
+    groups_ = qobject_cast<GroupsPage*>(window_->page("groups"));
+    QVERIFY(topics_ != nullptr && groups_ != nullptr);
+    session_->start();
+    QTRY_VERIFY_WITH_TIMEOUT(session_->running(), kSoonMs);
+  }
+  void cleanupTestCase() {
+    window_.reset();
+    session_.reset();
+  }
+
+  void aTopicIsCreatedWithAPreset() {
+    window_->showPage("topics");
+    window_->commands().run("topic.create");
+    auto* create = dialog<CreateTopicDialog>();
+    QVERIFY(create != nullptr);
+    create->setTopicName("orders");
+    create->setPartitions(3);
+    create->choosePreset(3);  // fast-rolling
+    QTest::keyClick(create->findChild<QLineEdit*>(), Qt::Key_Return);
+    QTRY_VERIFY_WITH_TIMEOUT(topic("orders") != nullptr, kSoonMs);
+    QTRY_COMPARE_WITH_TIMEOUT(topic("orders")->partitions.size(), std::size_t{3}, kSoonMs);
+    QCOMPARE(config("segment.bytes"), std::string("1048576"));
+    QTRY_COMPARE_WITH_TIMEOUT(topics_->details()->topic(), QStringLiteral("orders"), kSoonMs);
+    QTRY_VERIFY_WITH_TIMEOUT(topics_->details()->configs()->total() > 20, kSoonMs);
+    const ConfigRow* row = topics_->details()->configs()->find("segment.ms");
+    QVERIFY(row != nullptr);
+    QCOMPARE(row->source, ConfigSource::topic);
+    QVERIFY(row->synonyms.size() >= 2);
+    QCOMPARE(topics_->details()->configs()->find("min.insync.replicas")->source, ConfigSource::defaults);
+  }
+
+  void configurationIsStagedAppliedAndUndone() {
+    TopicDetails* details = topics_->details();
+    QCOMPARE(details->configs()->stage("retention.ms", QStringLiteral("2 h")).level, RuleAnswer::Level::ok);
+    QCOMPARE(details->configs()->stage("max.message.bytes", QStringLiteral("2 MiB")).level, RuleAnswer::Level::ok);
+    QTest::mouseClick(details->reviewButton(), Qt::LeftButton);
+    auto* review = dialog<ReviewConfigsDialog>();
+    QVERIFY(review != nullptr);
+    QTRY_VERIFY_WITH_TIMEOUT(review->findChild<QAbstractButton*>("applyConfigs")->isEnabled(), kSoonMs);
+    QCOMPARE(review->effects().size(), std::size_t{2});
+    QTest::mouseClick(review->findChild<QAbstractButton*>("applyConfigs"), Qt::LeftButton);
+    QTRY_COMPARE_WITH_TIMEOUT(config("retention.ms"), std::string("7200000"), kSoonMs);
+    QTRY_VERIFY_WITH_TIMEOUT(!config("max.message.bytes").empty(), kSoonMs);
+    QTRY_VERIFY_WITH_TIMEOUT(UndoList::of(session_.get())->newest() != nullptr, kSoonMs);
+    window_->commands().run("edit.undo");
+    QTRY_COMPARE_WITH_TIMEOUT(config("retention.ms"), std::string("300000"), kSoonMs);
+    QTRY_VERIFY_WITH_TIMEOUT(config("max.message.bytes").empty(), kSoonMs);
+  }
+
+  void theBrokersRefusalIsShown() {
+    QString error;
+    bool done = false;
+    session_->alterConfigs({ConfigResource::Kind::topic, "orders"}, {{"retention.ms", std::string("-5")}}, false, [&](const QString& said) {
+      error = said;
+      done = true;
+    });
+    QTRY_VERIFY_WITH_TIMEOUT(done, kSoonMs);
+    QVERIFY2(error.contains(QStringLiteral("INVALID_CONFIG")), qPrintable(error));
+    QCOMPARE(config("retention.ms"), std::string("300000"));
+  }
+
+  void aGroupOfTwoHasAnExactLag() {
+    produce("orders", 0, "a", 4);
+    produce("orders", 1, "b", 3);
+    produce("orders", 2, "c", 2);
+    addConsumers("billing", "orders", 2);
+    QTRY_VERIFY_WITH_TIMEOUT(stable("billing", 2), kSoonMs);
+    QTRY_COMPARE_WITH_TIMEOUT(committed("billing", 0), std::int64_t{4}, kSoonMs);
+    QTRY_COMPARE_WITH_TIMEOUT(committed("billing", 1), std::int64_t{3}, kSoonMs);
+    QTRY_COMPARE_WITH_TIMEOUT(committed("billing", 2), std::int64_t{2}, kSoonMs);
+    // Both leave; one record more on partition 1: 0 + 1 + 0 = 1.
+    QVERIFY(session_->removeConsumer("billing"));
+    QVERIFY(session_->removeConsumer("billing"));
+    QTRY_VERIFY_WITH_TIMEOUT(group("billing") != nullptr && group("billing")->members.empty(), kSoonMs);
+    produce("orders", 1, "b", 1);
+    window_->showPage("groups");
+    window_->select(Selection::ofGroup("billing"));
+    QTRY_COMPARE_WITH_TIMEOUT(cell(GroupModel::lag_records, "billing"), QStringLiteral("1"), kSoonMs);
+    QCOMPARE(cell(GroupModel::lag_offsets, "billing"), QStringLiteral("1"));
+    QVERIFY2(groups_->whyPanel()->text().contains(QStringLiteral("partition 1")), qPrintable(groups_->whyPanel()->text()));
+    QVERIFY(groups_->findChild<RebalanceTable*>()->rebalances()->rowCount() >= 2);
+  }
+
+  void itIsResetAfterADryRunAndPutBack() {
+    window_->commands().run("group.reset");
+    auto* reset = dialog<ResetOffsetsDialog>();
+    QVERIFY(reset != nullptr);
+    QTRY_VERIFY_WITH_TIMEOUT(reset->ready(), kSoonMs);
+    std::int64_t replayed = 0;
+    for (const ResetRow& row : reset->plan()) {
+      replayed += row.replayed;
+    }
+    QCOMPARE(replayed, std::int64_t{9});
+    reset->apply();
+    QTRY_COMPARE_WITH_TIMEOUT(cell(GroupModel::lag_records, "billing"), QStringLiteral("10"), kSoonMs);
+    QTRY_VERIFY_WITH_TIMEOUT(UndoList::of(session_.get())->newest() != nullptr, kSoonMs);
+    window_->commands().run("edit.undo");
+    QTRY_COMPARE_WITH_TIMEOUT(cell(GroupModel::lag_records, "billing"), QStringLiteral("1"), kSoonMs);
+  }
+
+  void sixConsumersShareThreePartitions() {
+    addConsumers("crowd", "orders", 6);
+    QTRY_VERIFY_WITH_TIMEOUT(stable("crowd", 6), kSoonMs);
+    window_->select(Selection::ofGroup("crowd"));
+    const auto idle = [this] {
+      groups_->deliverFrame();
+      return groups_->current() == QLatin1String("crowd") && groups_->matrix()->memberCount() == 6 ? groups_->matrix()->idleMembers() : -1;
+    };
+    QTRY_COMPARE_WITH_TIMEOUT(idle(), 3, kSoonMs);
+    // A reset is refused while they are there, and says why.
+    QString error;
+    session_->commitGroupOffsets("crowd", {{{"orders", 0}, 0}}, [&error](const OffsetsAnswer& answer) {
+      error = !answer.error.isEmpty() || answer.rows.empty() ? answer.error : answer.rows.front().error;
+    });
+    QTRY_VERIFY_WITH_TIMEOUT(error.contains(QStringLiteral("UNKNOWN_MEMBER_ID")), kSoonMs);
+    // R: a member leaves and comes back, which is a rebalance.
+    const std::int32_t before = group("crowd")->generation;
+    QVERIFY(session_->rejoinConsumer("crowd"));
+    QTRY_VERIFY_WITH_TIMEOUT(stable("crowd", 6) && group("crowd")->generation > before + 1, kSoonMs);
+    while (session_->removeConsumer("crowd")) {
+    }
+    QTRY_VERIFY_WITH_TIMEOUT(group("crowd")->members.empty(), kSoonMs);
+    bool done = false;
+    session_->deleteGroup("crowd", [&](const QString& said) {
+      done = true;
+      error = said;
+    });
+    QTRY_VERIFY_WITH_TIMEOUT(done, kSoonMs);
+    QVERIFY2(error.isEmpty(), qPrintable(error));
+    QTRY_VERIFY_WITH_TIMEOUT(group("crowd") == nullptr, kSoonMs);
+  }
+
+  void recordsAreCountedAndDeletedBeforeAnOffset() {
+    window_->showPage("topics");
+    window_->select(Selection::ofTopic("orders"));
+    RecordCount count;
+    bool done = false;
+    session_->countRecords("orders", 1 << 20, [&](const RecordCount& counted) {
+      count = counted;
+      done = true;
+    });
+    QTRY_VERIFY_WITH_TIMEOUT(done, kSoonMs);
+    QCOMPARE(count.records, std::int64_t{10});
+    QCOMPARE(count.offsets, std::int64_t{10});
+    window_->select(Selection::ofRecord("orders", 1, 2));
+    window_->commands().run("topic.delete_records");
+    auto* remove = dialog<DeleteRecordsDialog>();
+    QVERIFY(remove != nullptr);
+    QVERIFY2(remove->summary().startsWith(QStringLiteral("2 records")), qPrintable(remove->summary()));
+    remove->submit();
+    const auto start = [this] { return topic("orders")->partitions[1]->leader_counters()->log_start_offset.get(); };
+    QTRY_COMPARE_WITH_TIMEOUT(start(), std::int64_t{2}, kSoonMs);
+    done = false;
+    session_->countRecords("orders", 1 << 20, [&](const RecordCount& counted) {
+      count = counted;
+      done = true;
+    });
+    QTRY_VERIFY_WITH_TIMEOUT(done, kSoonMs);
+    QCOMPARE(count.records, std::int64_t{8});
+  }
+
+  void itGrowsWithAPreviewAndIsDeleted() {
+    window_->select(Selection::ofTopic("orders"));
+    window_->commands().run("topic.grow", {{"topic", "orders"}});
+    auto* grow = dialog<AddPartitionsDialog>();
+    QVERIFY(grow != nullptr);
+    grow->setTotal(4);
+    QTRY_VERIFY_WITH_TIMEOUT(grow->keysRead(), kSoonMs);
+    QCOMPARE(grow->moves().keys.size(), std::size_t{3});
+    QVERIFY2(grow->summary().contains(QStringLiteral("75 %")), qPrintable(grow->summary()));
+    grow->submit();
+    QTRY_COMPARE_WITH_TIMEOUT(topic("orders")->partitions.size(), std::size_t{4}, kSoonMs);
+    window_->commands().run("topic.delete", {{"topic", "orders"}});
+    auto* question = dialog<QuestionDialog>();
+    QVERIFY(question != nullptr);
+    for (Button* button : question->findChildren<Button*>()) {
+      if (button->text() == QLatin1String("Delete topic")) {
+        button->click();
+      }
+    }
+    QTRY_VERIFY_WITH_TIMEOUT(topic("orders") == nullptr, kSoonMs);
+  }
+};
+
+QTEST_MAIN(TestOperateLive)
+#include "tst_operate_live.moc"

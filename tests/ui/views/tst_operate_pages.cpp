@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Topics and Groups pages in the real window over FakeSession: staged edits with Review, Apply and Undo, growth with its
+// preview, deletion; groups with lag, idle members, reset, built-in consumers by key.
+#include <QAccessible>
+#include <QLabel>
+#include <QLineEdit>
+#include <QTableView>
+#include <QTest>
+#include <algorithm>
+#include <memory>
+
+#include "tests/ui/support/fake_session.h"
+#include "ui/dialogs/add_partitions_dialog.h"
+#include "ui/dialogs/create_topic_dialog.h"
+#include "ui/dialogs/question_dialog.h"
+#include "ui/dialogs/reset_offsets_dialog.h"
+#include "ui/dialogs/review_configs_dialog.h"
+#include "ui/filter/filter_box.h"
+#include "ui/session/undo_list.h"
+#include "ui/theme/theme.h"
+#include "ui/views/assignment_matrix.h"
+#include "ui/views/groups_page.h"
+#include "ui/views/rebalance_table.h"
+#include "ui/views/topic_details.h"
+#include "ui/views/topics_page.h"
+#include "ui/views/undo_bar.h"
+#include "ui/views/why_panel.h"
+#include "ui/window/controls.h"
+#include "ui/window/language.h"
+#include "ui/window/main_window.h"
+
+using namespace hw;      // NOLINT(google-build-using-namespace): a test
+using namespace hw::ui;  // NOLINT(google-build-using-namespace): a test
+
+class TestOperatePages : public QObject {
+  Q_OBJECT
+
+  std::unique_ptr<FakeSession> session_;
+  std::unique_ptr<MainWindow> window_;
+  TopicsPage* topics_ = nullptr;
+  GroupsPage* groups_ = nullptr;
+
+  void open(const FakeSession::Options& options = {}) {
+    window_.reset();
+    session_ = std::make_unique<FakeSession>(options);
+    for (int i = 0; i < 40; ++i) {
+      session_->tick(250);
+    }
+    window_ = std::make_unique<MainWindow>(session_.get(), MainWindow::Options{.persist = false, .hints = false});
+    window_->resize(1440, 900);
+    window_->show();
+    QVERIFY(QTest::qWaitForWindowExposed(window_.get()));
+    window_->activateWindow();
+    QTRY_VERIFY(window_->isActiveWindow());
+    topics_ = qobject_cast<TopicsPage*>(window_->page("topics"));
+    groups_ = qobject_cast<GroupsPage*>(window_->page("groups"));
+    QVERIFY(topics_ != nullptr && groups_ != nullptr);
+    groups_->setClock([this] { return session_->nowMs(); });
+    topics_->details()->setClock([this] { return session_->nowMs(); });
+    QCoreApplication::processEvents();
+  }
+  void frame() {
+    session_->tick(0);
+    QTest::qWait(0);
+    window_->currentPage()->deliverFrame();
+    QCoreApplication::processEvents();
+  }
+  QString cell(GroupModel::Column column, const QString& group) {
+    return groups_->model()->index(groups_->model()->rowOf(group), column).data(Qt::AccessibleTextRole).toString();
+  }
+  std::string config(const char* topic, const char* key) {
+    const auto& configs = session_->view()->find_topic(std::string_view(topic))->configs;
+    const auto found = configs.find(key);
+    return found == configs.end() ? std::string() : found->second;
+  }
+  template <typename Dialog>
+  Dialog* dialog() {
+    Dialog* found = nullptr;
+    for (QWidget* widget : QApplication::topLevelWidgets()) {
+      if (auto* wanted = qobject_cast<Dialog*>(widget); wanted != nullptr && wanted->isVisible()) {
+        found = wanted;
+      }
+    }
+    return found;
+  }
+
+ private slots:
+  void initTestCase() {
+    install_language(*qApp);
+    Theme::current().install(*qApp);
+    Theme::current().setMode(Theme::Mode::dark);
+  }
+  void cleanup() {
+    window_.reset();
+    session_.reset();
+  }
+
+  void configsAreStagedReviewedAppliedAndUndone() {
+    open();
+    window_->showPage("topics");
+    window_->select(Selection::ofTopic("demo.orders"));
+    TopicDetails* details = topics_->details();
+    QTRY_COMPARE(details->topic(), QStringLiteral("demo.orders"));
+    QTRY_VERIFY(details->configs()->total() > 0);
+    details->chooseKey("retention.ms");
+    details->editor()->setFocus();
+    details->editor()->selectAll();
+    QTest::keyClicks(details->editor(), QStringLiteral("soon"));
+    QTest::keyClick(details->editor(), Qt::Key_Return);
+    QVERIFY(details->configs()->staged().empty());  // a mistake is caught here, not at the broker
+    details->editor()->selectAll();
+    QTest::keyClicks(details->editor(), QStringLiteral("1 ms"));
+    QTest::keyClick(details->editor(), Qt::Key_Return);
+    details->chooseKey("min.insync.replicas");
+    details->editor()->setFocus();
+    details->editor()->selectAll();
+    QTest::keyClicks(details->editor(), QStringLiteral("2"));
+    QTest::keyClick(details->editor(), Qt::Key_Return);
+    QCOMPARE(details->configs()->staged().size(), std::size_t{2});
+    QVERIFY(session_->journal().isEmpty());  // nothing has been sent
+    QTest::mouseClick(details->reviewButton(), Qt::LeftButton);
+    auto* review = dialog<ReviewConfigsDialog>();
+    QVERIFY(review != nullptr);
+    QTRY_VERIFY(review->findChild<QAbstractButton*>("applyConfigs")->isEnabled());
+    QCOMPARE(review->effects().size(), std::size_t{2});
+    for (const ChangeEffect& effect : review->effects()) {
+      if (effect.key == QLatin1String("retention.ms")) {
+        QVERIFY2(effect.harmful && effect.effect.contains(QStringLiteral("become deletable")), qPrintable(effect.effect));
+      } else {
+        QVERIFY2(effect.effect.contains(QStringLiteral("refused")), qPrintable(effect.effect));
+      }
+    }
+    QVERIFY(review->commandLines().contains(QStringLiteral("--add-config min.insync.replicas=2,retention.ms=1")));
+    QVERIFY(review->commandLines().contains(QStringLiteral("hw configs set topic demo.orders")));
+    QTest::mouseClick(review->findChild<QAbstractButton*>("applyConfigs"), Qt::LeftButton);
+    QTRY_COMPARE(config("demo.orders", "retention.ms"), std::string("1"));
+    QTRY_VERIFY(details->configs()->staged().empty());
+    QTRY_VERIFY(topics_->undoBar()->isVisible());
+    QTest::keyClick(topics_->table(), Qt::Key_Z, Qt::ControlModifier);
+    QTRY_VERIFY(session_->view()->find_topic(std::string_view("demo.orders"))->configs.empty());
+    QVERIFY(UndoList::of(session_.get())->newest() == nullptr);
+  }
+
+  void aRefusalKeepsWhatIsStaged() {
+    open();
+    window_->showPage("topics");
+    window_->select(Selection::ofTopic("demo.orders"));
+    TopicDetails* details = topics_->details();
+    QTRY_VERIFY(details->configs()->total() > 0);
+    QCOMPARE(details->configs()->stage("retention.ms", QStringLiteral("5")).level, RuleAnswer::Level::ok);
+    details->review();
+    auto* review = dialog<ReviewConfigsDialog>();
+    QTRY_VERIFY(review->findChild<QAbstractButton*>("applyConfigs")->isEnabled());
+    session_->failNext(QStringLiteral("POLICY_VIOLATION: no"));
+    review->apply();
+    QTRY_VERIFY(review->findChild<QAbstractButton*>("applyConfigs")->isEnabled());
+    QVERIFY(review->isVisible());
+    QCOMPARE(details->configs()->staged().size(), std::size_t{1});
+    review->reject();
+    // Edits of a topic wait while another one is looked at.
+    window_->select(Selection::ofTopic("orders-state"));
+    QTRY_COMPARE(details->topic(), QStringLiteral("orders-state"));
+    QVERIFY(details->configs()->staged().empty());
+    window_->select(Selection::ofTopic("demo.orders"));
+    QTRY_COMPARE(details->configs()->staged().size(), std::size_t{1});
+  }
+
+  void recordsAreCountedAndRanked() {
+    open();
+    window_->showPage("topics");
+    frame();
+    TopicModel* model = topics_->model();
+    const int row = model->rowOf("demo.orders");
+    QVERIFY(row >= 0);
+    std::int64_t records = 0;
+    for (int p = 0; p < 3; ++p) {
+      records += session_->records("demo.orders", p);
+    }
+    QCOMPARE(model->facts("demo.orders")->records, records);
+    window_->select(Selection::ofTopic("demo.orders"));
+    QTRY_VERIFY(topics_->details()->counted());
+    QVERIFY(model->index(row, TopicModel::groups).data().toString().startsWith(QStringLiteral("demo.billing")));
+    model->setOrder(TopicModel::records, Qt::DescendingOrder);
+    QCOMPARE(model->topicAt(0), QStringLiteral("demo.orders"));
+    auto* filter = topics_->findChild<FilterBox*>();
+    filter->setText("state");
+    QTRY_COMPARE(model->rowCount(), 1);
+    filter->setText("group == \"demo.billing\" && partitions < 5");
+    QTRY_COMPARE(model->rowCount(), 1);
+    QCOMPARE(model->topicAt(0), QStringLiteral("demo.orders"));
+    filter->setText("records > 1000000");
+    QTRY_COMPARE(model->rowCount(), 0);
+    filter->setText("");
+    QTRY_COMPARE(model->rowCount(), 2);
+  }
+
+  void growthShowsWhichKeysMove() {
+    open();
+    window_->showPage("topics");
+    window_->select(Selection::ofTopic("demo.orders"));
+    QTest::qWait(0);
+    window_->commands().run("topic.grow");
+    auto* grow = dialog<AddPartitionsDialog>();
+    QVERIFY(grow != nullptr);
+    QTRY_VERIFY(grow->keysRead());
+    grow->setTotal(6);
+    QCOMPARE(grow->moves().keys.size(), std::size_t{6});  // A to F
+    QVERIFY2(grow->summary().contains(QStringLiteral("50 %")), qPrintable(grow->summary()));
+    grow->setTotal(4);
+    QVERIFY2(grow->summary().contains(QStringLiteral("75 %")), qPrintable(grow->summary()));
+    grow->submit();
+    QTRY_COMPARE(session_->view()->find_topic(std::string_view("demo.orders"))->partitions.size(), std::size_t{4});
+  }
+
+  void severalTopicsAreDeletedTogether() {
+    FakeSession::Options options;
+    options.more_topics = 3;
+    open(options);
+    window_->showPage("topics");
+    frame();
+    for (const char* name : {"bulk-0", "bulk-2"}) {
+      const int row = topics_->model()->rowOf(name);
+      topics_->table()->selectionModel()->select(topics_->model()->index(row, 0), QItemSelectionModel::Rows | (name[5] == '0' ? QItemSelectionModel::ClearAndSelect : QItemSelectionModel::Select));
+    }
+    QCOMPARE(topics_->selectedTopics().size(), 2);
+    window_->commands().run("topic.delete");
+    auto* question = dialog<QuestionDialog>();
+    QVERIFY(question != nullptr);
+    const QList<Button*> buttons = question->findChildren<Button*>();
+    QTest::mouseClick(buttons.last(), Qt::LeftButton);
+    QTRY_VERIFY(session_->view()->find_topic(std::string_view("bulk-0")) == nullptr);
+    QTRY_VERIFY(session_->view()->find_topic(std::string_view("bulk-2")) == nullptr);
+    QVERIFY(session_->view()->find_topic(std::string_view("bulk-1")) != nullptr);
+  }
+
+  void aCopyHasTheConfiguration() {
+    open();
+    window_->showPage("topics");
+    window_->select(Selection::ofTopic("orders-state"));
+    frame();
+    window_->commands().run("topic.copy");
+    auto* create = dialog<CreateTopicDialog>();
+    QVERIFY(create != nullptr);
+    const CreateTopicCommand command = create->command();
+    QCOMPARE(command.name, std::string("orders-state-copy"));
+    QCOMPARE(command.partitions, 6);
+    QCOMPARE(command.configs, (std::vector<std::pair<std::string, std::string>>{{"cleanup.policy", "compact"}}));
+    create->reject();
+  }
+
+  void aGroupShowsItsLagAndWhy() {
+    open();
+    session_->setDemoTraffic(false);
+    CreateTopicCommand topic{"orders", 3, 1, {}};
+    session_->createTopic(topic, [](const QString&) {});
+    session_->produceMany("orders", 0, 4, "a");
+    session_->produceMany("orders", 1, 3, "b");
+    session_->produceMany("orders", 2, 2, "c");
+    session_->setGroup("billing", "orders", 2);
+    session_->setCommitted("billing", "orders", 0, 4);
+    session_->setCommitted("billing", "orders", 1, 2);
+    session_->setCommitted("billing", "orders", 2, 2);
+    window_->showPage("groups");
+    window_->select(Selection::ofGroup("billing"));
+    frame();
+    // The guides' example: 0 + 1 + 0 = 1.
+    QTRY_COMPARE(cell(GroupModel::lag_records, "billing"), QStringLiteral("1"));
+    QCOMPARE(cell(GroupModel::lag_offsets, "billing"), QStringLiteral("1"));
+    QCOMPARE(cell(GroupModel::members, "billing"), QStringLiteral("2"));
+    QCOMPARE(groups_->matrix()->memberCount(), 2);
+    QCOMPARE(groups_->matrix()->partitionCount(), 3);
+    QVERIFY2(groups_->whyPanel()->text().contains(QStringLiteral("partition 1")), qPrintable(groups_->whyPanel()->text()));
+    QVERIFY(groups_->findChild<RebalanceTable*>()->rebalances()->rowCount() >= 1);
+    for (int i = 0; i < groups_->matrix()->objectCount(); ++i) {
+      QVERIFY(!groups_->matrix()->objectSentence(i).isEmpty());
+    }
+    window_->commands().run("view.table");
+    QCOMPARE(groups_->findChild<QTableView*>("groupTable")->isVisible(), true);
+    QVERIFY(!groups_->matrix()->isVisible());
+  }
+
+  void sixMembersOnThreePartitions() {
+    open();
+    session_->setGroup("crowd", "demo.orders", 6);
+    window_->showPage("groups");
+    window_->select(Selection::ofGroup("crowd"));
+    frame();
+    QTRY_COMPARE(groups_->matrix()->memberCount(), 6);
+    QCOMPARE(groups_->matrix()->idleMembers(), 3);
+    int idle = 0;
+    for (int i = 0; i < 6; ++i) {
+      idle += groups_->matrix()->objectSentence(i).contains(QStringLiteral("reads nothing")) ? 1 : 0;
+    }
+    QCOMPARE(idle, 3);
+  }
+
+  void offsetsAreResetAfterADryRunAndPutBack() {
+    open();
+    session_->setDemoTraffic(false);
+    session_->createTopic({"orders", 1, 1, {}}, [](const QString&) {});
+    session_->produceMany("orders", 0, 10, "k");
+    session_->setGroup("billing", "orders", 0, "Empty");
+    session_->setCommitted("billing", "orders", 0, 7);
+    window_->showPage("groups");
+    window_->select(Selection::ofGroup("billing"));
+    frame();
+    window_->commands().run("group.reset");
+    auto* reset = dialog<ResetOffsetsDialog>();
+    QVERIFY(reset != nullptr);
+    QTRY_VERIFY(reset->ready());
+    QCOMPARE(reset->plan().size(), std::size_t{1});
+    QCOMPARE(reset->plan()[0].replayed, std::int64_t{7});
+    reset->choose(ResetChoice::To::shift);
+    reset->setValue("x");
+    QVERIFY(!reset->ready());
+    reset->setValue("-2");
+    QVERIFY(reset->ready());
+    QCOMPARE(reset->plan()[0].to, std::int64_t{5});
+    QVERIFY(session_->journal().isEmpty());
+    reset->apply();
+    QTRY_VERIFY(session_->journal().contains(QStringLiteral("reset billing orders/0=5")));
+    QTRY_VERIFY(groups_->undoBar()->isVisible());
+    frame();
+    QTRY_COMPARE(cell(GroupModel::lag_records, "billing"), QStringLiteral("5"));
+    window_->commands().run("edit.undo");
+    QTRY_VERIFY(session_->journal().contains(QStringLiteral("reset billing orders/0=7")));
+  }
+
+  void anActiveGroupRefusesInPlainWords() {
+    open();
+    window_->showPage("groups");
+    window_->select(Selection::ofGroup("demo.billing"));
+    frame();
+    window_->commands().run("group.reset");
+    auto* reset = dialog<ResetOffsetsDialog>();
+    QTRY_VERIFY(reset->ready());
+    reset->apply();
+    const QList<QLabel*> labels = reset->findChildren<QLabel*>();
+    QTRY_VERIFY(std::any_of(labels.begin(), labels.end(),
+                            [](const QLabel* label) { return label->text().contains(QStringLiteral("group is in use")); }));
+    reset->reject();
+  }
+
+  void consumersComeAndGoByKey() {
+    open();
+    session_->setGroup("crowd", "demo.orders", 1);
+    window_->showPage("groups");
+    window_->select(Selection::ofGroup("crowd"));
+    frame();
+    QTest::keyClick(window_->currentPage(), Qt::Key_G);
+    QTRY_COMPARE(session_->view()->find_group("crowd")->members.size(), std::size_t{2});
+    QTest::keyClick(window_->currentPage(), Qt::Key_R);
+    QTRY_COMPARE(session_->view()->find_group("crowd")->rebalances.size(), std::size_t{3});
+    QTest::keyClick(window_->currentPage(), Qt::Key_G, Qt::ShiftModifier);
+    QTRY_COMPARE(session_->view()->find_group("crowd")->members.size(), std::size_t{1});
+    // Nothing of ours is left: said, not ignored.
+    QTest::keyClick(window_->currentPage(), Qt::Key_G, Qt::ShiftModifier);
+    QTRY_VERIFY(groups_->undoBar()->text().contains(QStringLiteral("no built-in consumer")));
+  }
+
+  void emptyPagesSayWhatToDo() {
+    FakeSession::Options options;
+    options.demo = false;
+    open(options);
+    for (const char* page : {"groups", "topics"}) {
+      window_->showPage(page);
+      bool primary = false;
+      for (const Button* button : window_->currentPage()->findChildren<Button*>()) {
+        primary = primary || (button->isVisible() && button->sizeHint().height() >= 32);
+      }
+      QVERIFY2(primary, page);
+    }
+  }
+
+  void everyFocusableWidgetHasAName() {
+    open();
+    for (const char* page : {"groups", "topics"}) {
+      window_->showPage(page);
+      frame();
+      for (QWidget* widget : window_->currentPage()->findChildren<QWidget*>()) {
+        if (widget->isVisible() && (widget->focusPolicy() & Qt::TabFocus) != 0) {
+          QAccessibleInterface* interface = QAccessible::queryAccessibleInterface(widget);
+          QVERIFY2(interface != nullptr && !interface->text(QAccessible::Name).isEmpty(), widget->metaObject()->className());
+        }
+      }
+    }
+  }
+};
+
+QTEST_MAIN(TestOperatePages)
+#include "tst_operate_pages.moc"

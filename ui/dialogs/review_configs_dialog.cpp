@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/dialogs/review_configs_dialog.h"
+
+#include <QGridLayout>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "ui/models/config_rules.h"
+#include "ui/session/session_admin.h"
+#include "ui/theme/glyphs.h"
+#include "ui/theme/theme.h"
+#include "ui/window/controls.h"
+
+namespace hw::ui {
+
+ReviewConfigsDialog::ReviewConfigsDialog(Session* session, Input input, QWidget* parent)
+    : QDialog(parent), session_(session), input_(std::move(input)) {
+  const Theme& t = Theme::current();
+  setWindowTitle(tr("Review changes"));
+  setObjectName(QStringLiteral("reviewDialog"));
+  setMinimumWidth(t.px(680));
+  auto* column = new QVBoxLayout(this);
+  column->setContentsMargins(t.px(20), t.px(18), t.px(20), t.px(16));
+  column->setSpacing(t.px(10));
+  column->addWidget(new TextLabel(tr("Review %n change(s) of %1", nullptr, static_cast<int>(input_.changes.size())).arg(input_.topic),
+                                  FontRole::page_title, TextLabel::Tone::text, this));
+  grid_ = new QGridLayout;
+  grid_->setHorizontalSpacing(t.px(16));
+  grid_->setVerticalSpacing(t.px(4));
+  grid_->setColumnStretch(2, 1);
+  column->addLayout(grid_);
+  column->addSpacing(t.px(4));
+  column->addWidget(new TextLabel(tr("The same as commands"), FontRole::caption, TextLabel::Tone::text3, this));
+  command_ = new TextLabel(commandLines(), FontRole::small_data, TextLabel::Tone::text2, this);
+  command_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  command_->setAccessibleName(tr("The same as commands"));
+  command_->setWordWrap(true);
+  column->addWidget(command_);
+  failure_ = new TextLabel({}, FontRole::control, TextLabel::Tone::err, this);
+  failure_->setWordWrap(true);
+  failure_->hide();
+  column->addWidget(failure_);
+  column->addSpacing(t.px(6));
+  auto* answers = new QHBoxLayout;
+  answers->setSpacing(t.px(8));
+  answers->addWidget(new TextLabel(tr("Can be taken back for 10 minutes; deleted records cannot."), FontRole::caption, TextLabel::Tone::text3, this));
+  answers->addStretch(1);
+  auto* cancel = new Button(Button::Kind::normal, {}, tr("Cancel"), this);
+  connect(cancel, &Button::clicked, this, &QDialog::reject);
+  answers->addWidget(cancel);
+  apply_ = new Button(Button::Kind::primary, {}, tr("Apply"), this);
+  apply_->setObjectName(QStringLiteral("applyConfigs"));
+  apply_->setEnabled(false);
+  connect(apply_, &Button::clicked, this, &ReviewConfigsDialog::apply);
+  answers->addWidget(apply_);
+  column->addLayout(answers);
+  new FocusRing(this);
+  fill({});
+  const QPointer<ReviewConfigsDialog> self(this);
+  SessionAdmin::of(session_).segments(input_.topic.toStdString(), [self](const SegmentsAnswer& answer) {
+    if (self == nullptr) {
+      return;
+    }
+    if (!answer.error.isEmpty()) {
+      self->failure_->setText(tr("The segments could not be read, so what the changes cause is not known: %1").arg(answer.error));
+      self->failure_->show();
+    }
+    self->fill(answer.partitions);
+    self->apply_->setEnabled(true);
+    self->apply_->setFocus();
+  });
+}
+
+QString ReviewConfigsDialog::commandLines() const {
+  // Values with commas are grouped with brackets, as kafka-configs wants it.
+  QStringList set;
+  QStringList gone;
+  QStringList plain;
+  for (const ConfigChange& change : input_.changes) {
+    const QString key = QString::fromStdString(change.name);
+    if (change.value) {
+      const QString value = QString::fromStdString(*change.value);
+      set << (value.contains(QLatin1Char(',')) ? QStringLiteral("%1=[%2]").arg(key, value) : QStringLiteral("%1=%2").arg(key, value));
+      plain << QStringLiteral("%1=%2").arg(key, value);
+    } else {
+      gone << key;
+    }
+  }
+  QString line = QStringLiteral("kafka-configs.sh --bootstrap-server %1 --alter --topic %2").arg(session_->bootstrap(), input_.topic);
+  if (!set.isEmpty()) {
+    line += QStringLiteral(" --add-config %1").arg(set.join(QLatin1Char(',')));
+  }
+  if (!gone.isEmpty()) {
+    line += QStringLiteral(" --delete-config %1").arg(gone.join(QLatin1Char(',')));
+  }
+  const QString where = QStringLiteral(" --bootstrap %1").arg(session_->bootstrap());
+  if (!plain.isEmpty()) {
+    line += QStringLiteral("\nhw configs set topic %1 %2").arg(input_.topic, plain.join(QLatin1Char(' '))) + where;
+  }
+  if (!gone.isEmpty()) {
+    line += QStringLiteral("\nhw configs unset topic %1 %2").arg(input_.topic, gone.join(QLatin1Char(' '))) + where;
+  }
+  return line;
+}
+
+void ReviewConfigsDialog::fill(const std::vector<PartitionSegments>& partitions) {
+  const Theme& t = Theme::current();
+  while (QLayoutItem* item = grid_->takeAt(0)) {
+    if (item->widget() != nullptr) {
+      item->widget()->hide();
+      item->widget()->deleteLater();
+    }
+    delete item;
+  }
+  const bool known = !partitions.empty();
+  effects_ = change_effects(input_.before, input_.after, input_.changes, partitions, input_.replicas, input_.now_ms);
+  int row = 0;
+  for (const ChangeEffect& effect : effects_) {
+    const auto said = [&](const QString& value) {
+      const QString reading = config_reading(effect.key.toStdString(), value.toStdString());
+      const QString shown = value.isEmpty() ? QStringLiteral("\"\"") : value;
+      return reading.isEmpty() ? shown : QStringLiteral("%1 (%2)").arg(shown, reading);
+    };
+    auto* glyph = new QLabel(this);
+    glyph->setPixmap(glyph_pixmap(effect.harmful ? Glyph::quarter : Glyph::disc, t.px(12), devicePixelRatioF()));
+    glyph->setAccessibleName(effect.harmful ? tr("careful") : tr("harmless"));
+    grid_->addWidget(glyph, row, 0);
+    grid_->addWidget(new TextLabel(effect.key, FontRole::data_strong, TextLabel::Tone::text, this), row, 1);
+    auto* change = new TextLabel(QStringLiteral("%1  →  %2").arg(said(effect.from), said(effect.to)), FontRole::data, TextLabel::Tone::text, this);
+    change->setWordWrap(true);
+    grid_->addWidget(change, row, 2);
+    auto* words = new TextLabel(known ? tr("Now: %1.").arg(effect.effect) : tr("Looking at the segments …"), FontRole::body,
+                                effect.harmful ? TextLabel::Tone::warn : TextLabel::Tone::text2, this);
+    words->setWordWrap(true);
+    grid_->addWidget(words, row + 1, 1, 1, 2);
+    const QString danger = config_danger(effect.key.toStdString());
+    if (!danger.isEmpty()) {
+      auto* note = new TextLabel(danger, FontRole::caption, TextLabel::Tone::text3, this);
+      note->setWordWrap(true);
+      grid_->addWidget(note, row + 2, 1, 1, 2);
+    }
+    grid_->setRowMinimumHeight(row + 3, t.px(8));
+    row += 4;
+  }
+  const int wide = std::max(width(), minimumWidth());
+  setMinimumHeight(layout()->totalHeightForWidth(wide));
+}
+
+void ReviewConfigsDialog::apply() {
+  if (!apply_->isEnabled()) {
+    return;
+  }
+  apply_->setEnabled(false);
+  failure_->hide();
+  const QPointer<ReviewConfigsDialog> self(this);
+  SessionAdmin::of(session_).alterConfigs({ConfigResource::Kind::topic, input_.topic.toStdString()}, input_.changes, false, [self](const QString& error) {
+    if (self == nullptr) {
+      return;
+    }
+    if (error.isEmpty()) {
+      Q_EMIT self->applied();
+      self->accept();
+      return;
+    }
+    self->failure_->setText(tr("Nothing was changed: %1").arg(error));
+    self->failure_->show();
+    self->apply_->setEnabled(true);
+  });
+}
+
+}  // namespace hw::ui

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The configurations of one topic as a table, with edits that are staged: nothing is sent before somebody applies them.
+// Thread rule: UI thread only.
+#pragma once
+
+#include <QString>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ui/models/row_diff.h"
+#include "ui/models/topic_rules.h"
+#include "ui/session/admin.h"
+
+namespace hw::ui {
+
+class ConfigModel : public RowDiffModel {
+  Q_OBJECT
+
+ public:
+  enum Column : int { key, value, reading, standard, source, column_count };
+  enum Role : int { staged_role = Qt::UserRole + 1, changed_role, danger_role };
+
+  explicit ConfigModel(QObject* parent = nullptr) : RowDiffModel(parent) {}
+
+  void setRows(std::vector<ConfigRow> rows);  // staged edits that the broker now agrees with are dropped
+  void clear();                               // and forgets what is staged
+  void setOnlyChanged(bool only);             // rows whose value is not Kafka's default, and staged ones
+  [[nodiscard]] bool onlyChanged() const { return only_changed_; }
+  void setFilter(const QString& text);
+
+  // Stages a value; nullopt takes the topic's own value away. An edit that changes nothing is no edit.
+  // The answer of the rules; an error stages nothing.
+  RuleAnswer stage(const std::string& name, const std::optional<QString>& text);
+  void unstage(const std::string& name);
+  void unstageAll();
+  [[nodiscard]] const std::map<std::string, std::optional<std::string>>& staged() const { return staged_; }
+  [[nodiscard]] std::vector<ConfigChange> changes() const;
+  // What takes `changes` back: for Undo after applying.
+  [[nodiscard]] std::vector<ConfigChange> inverse(const std::vector<ConfigChange>& changes) const;
+
+  [[nodiscard]] const ConfigRow* row(int index) const;
+  [[nodiscard]] const ConfigRow* find(const std::string& name) const;
+  [[nodiscard]] int indexOf(const std::string& name) const;
+  [[nodiscard]] int total() const { return static_cast<int>(rows_.size()); }
+  // The value that counts where the topic has none of its own; empty optional: not told.
+  [[nodiscard]] static std::optional<std::string> inherited(const ConfigRow& row);
+  // The effective value with what is staged.
+  [[nodiscard]] std::string effective(const std::string& name) const;
+
+  [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
+  [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
+  [[nodiscard]] QVariant data(const QModelIndex& index, int role) const override;
+  [[nodiscard]] QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+ signals:
+  void stagedChanged();
+
+ private:
+  void refilter();
+  std::vector<ConfigRow> rows_;       // all, by name
+  std::vector<std::string> shown_;    // names of the rows of the table
+  std::map<std::string, std::optional<std::string>> staged_;
+  bool only_changed_ = true;
+  QString filter_;
+};
+
+}  // namespace hw::ui

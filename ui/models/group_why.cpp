@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/models/group_why.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+#include <cmath>
+
+#include "ui/painting/shapes.h"
+#include "ui/painting/text.h"
+
+namespace hw::ui {
+
+namespace {
+
+QString tr(const char* text, int n = -1) { return QCoreApplication::translate("GroupWhy", text, nullptr, n); }
+#define T(text) QT_TRANSLATE_NOOP("GroupWhy", text)
+
+QString rate(double per_second) { return per_second < 0.05 ? QStringLiteral("0") : format_rate(per_second).section(QLatin1Char('/'), 0, 0); }
+
+}  // namespace
+
+QString idle_words(const observe::GroupView& group, int partitions) {
+  const auto members = static_cast<int>(group.members.size());
+  int idle = 0;
+  QString first;
+  for (const event::GroupAssigned::Member& m : group.members) {
+    if (m.partitions.empty()) {
+      first = idle++ == 0 ? QString::fromStdString(m.client_id) : first;
+    }
+  }
+  if (idle == 0 || group.state != "Stable") {
+    return {};
+  }
+  if (members > partitions && partitions > 0) {
+    return idle == 1 ? tr(T("%1 owns nothing: %2 members share %3 partitions, so one always waits.")).arg(first).arg(members).arg(partitions)
+                     : tr(T("%n members own nothing: %1 members share %2 partitions. A partition has one reader in a group."), idle)
+                           .arg(members)
+                           .arg(partitions);
+  }
+  return tr(T("%n member(s) own nothing: no partition of their topics is left."), idle);
+}
+
+GroupVerdict why(const GroupFacts& f, const std::vector<KeyCounter::Share>& keys, std::int64_t now_ms) {
+  GroupVerdict v;
+  const observe::GroupView& g = *f.group;
+  v.glyph = f.lag_known ? glyph_of(f.status) : Glyph::ring;
+  if (g.rebalancing_since.ms > 0) {
+    v.glyph = Glyph::quarter;
+    v.headline = tr(T("The group rebalances, for %1 now; eager members read nothing meanwhile.")).arg(format_duration(std::max<std::int64_t>(0, now_ms - g.rebalancing_since.ms)));
+  } else if (!f.lag_known) {
+    v.headline = g.members.empty() ? tr(T("The group has no member and no position."))
+                                   : tr(T("The group has committed nothing yet."));
+    if (!g.members.empty()) {
+      v.sentences << tr(T("Until its first commit it starts where auto.offset.reset says."));
+    }
+    return v;
+  }
+  double arriving = 0;
+  double handled = 0;
+  bool known = false;
+  std::int64_t lost = 0;
+  for (const GroupFacts::Part& part : f.parts) {
+    lost += part.lag.lost;
+    const double in = part.window.arriving(part.now);
+    if (part.lag.known && in >= 0) {
+      known = true;
+      arriving += in;
+      handled += std::max(0.0, part.window.handled(part.now));
+    }
+  }
+  v.arriving = known ? arriving : -1;
+  v.handled = known ? handled : -1;
+  if (f.worst < 0) {
+    if (v.headline.isEmpty()) {
+      v.headline = tr(T("Everything is read."));
+    }
+    if (known && arriving >= 0.05) {
+      v.sentences << tr(T("%1 records/s arrive, %2 are handled.")).arg(rate(arriving), rate(handled));
+    } else {
+      v.sentences << tr(T("Nothing new arrives."));
+    }
+  } else {
+    const GroupFacts::Part& worst = f.parts[static_cast<std::size_t>(f.worst)];
+    v.topic = QString::fromStdString(worst.topic);
+    v.partition = worst.partition.value();
+    v.arriving = worst.window.arriving(worst.now);
+    v.handled = worst.window.handled(worst.now);
+    const auto with_lag = std::count_if(f.parts.begin(), f.parts.end(), [](const GroupFacts::Part& p) { return p.lag.records > 0; });
+    if (v.headline.isEmpty()) {
+      const double share = static_cast<double>(worst.lag.records) / static_cast<double>(std::max<std::int64_t>(1, f.lag_records));
+      v.headline = with_lag == 1 ? tr(T("All lag is on partition %1 of %2.")).arg(v.partition).arg(v.topic)
+                                 : tr(T("Partition %1 of %2 carries %3 % of the lag.")).arg(v.partition).arg(v.topic).arg(std::lround(share * 100));
+    }
+    const event::GroupAssigned::Member* owner = nullptr;
+    for (const event::GroupAssigned::Member& m : g.members) {
+      for (const auto& [topic, partition] : m.partitions) {
+        owner = topic == worst.topic && partition == worst.partition ? &m : owner;
+      }
+    }
+    if (g.members.empty()) {
+      v.sentences << tr(T("The group has no member, so nobody reads; %1 records wait.")).arg(format_count(f.lag_records));
+    } else if (owner == nullptr) {
+      v.sentences << tr(T("No member owns this partition."));
+    } else if (v.arriving >= 0) {
+      v.sentences << tr(T("Member %1 handles %2 records/s, %3 arrive.")).arg(QString::fromStdString(owner->client_id), rate(v.handled), rate(v.arriving));
+    } else {
+      v.sentences << tr(T("Member %1 reads it; rates need a second to be measured.")).arg(QString::fromStdString(owner->client_id));
+    }
+    if (!keys.empty() && keys.front().share >= 0.3) {
+      v.sentences << tr(T("Key %1 is %2 % of the newest records there.")).arg(key_text(keys.front().key.span(), 24)).arg(std::lround(keys.front().share * 100));
+    }
+    if (g.members.empty()) {
+      v.never = true;
+      v.catch_up = tr(T("Catch-up: never without a member"));
+    } else if (v.arriving >= 0) {
+      const double gain = v.handled - v.arriving;
+      if (gain > 0.05) {
+        v.catch_up = tr(T("Caught up in about %1")).arg(format_duration(static_cast<std::int64_t>(static_cast<double>(worst.lag.records) / gain * 1000)));
+      } else if (v.handled < 0.05 && f.status != LagStatus::measuring) {
+        v.never = true;
+        v.catch_up = tr(T("Catch-up: never, nothing is handled"));
+      } else if (f.status == LagStatus::slow || f.status == LagStatus::stalled) {
+        v.never = true;
+        v.catch_up = tr(T("Catch-up: never at this rate, needs more than %1×")).arg(v.handled > 0 ? v.arriving / v.handled : 1, 0, 'f', 1);
+      } else {
+        v.catch_up = tr(T("The lag is steady: as much is handled as arrives"));
+      }
+    }
+  }
+  if (lost > 0) {
+    v.sentences << tr(T("%1 offsets lie below the log start: those records were deleted before the group read them.")).arg(format_count(lost));
+  }
+  // Rebalances near each other cost more than each of them.
+  int recent = 0;
+  for (const observe::GroupView::Rebalance& r : g.rebalances) {
+    recent += now_ms - r.at.ms < 180'000 ? 1 : 0;
+  }
+  if (recent >= 5) {
+    v.sentences << tr(T("%n rebalances within 3 minutes: members come and go too often."), recent);
+  } else if (!g.rebalances.empty()) {
+    v.sentences << tr(T("The last rebalance was %1 ago.")).arg(format_duration(std::max<std::int64_t>(0, now_ms - g.rebalances.back().at.ms)));
+  }
+  return v;
+}
+#undef T
+
+}  // namespace hw::ui

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// P5 Groups: who reads what, how far behind, why, and what to do about it.
+#pragma once
+
+#include <QElapsedTimer>
+#include <functional>
+
+#include "ui/models/group_model.h"
+#include "ui/models/key_moves.h"
+#include "ui/session/admin.h"
+#include "ui/window/command_source.h"
+#include "ui/window/page.h"
+
+class QScrollArea;
+class QSplitter;
+class QTableView;
+class QTimer;
+
+namespace hw::ui {
+
+class AssignmentMatrix;
+class Button;
+class CommandRegistry;
+class FilterBox;
+class RebalanceTable;
+class TextLabel;
+class UndoBar;
+class WhyPanel;
+
+class GroupsPage : public Page, public CommandSource {
+  Q_OBJECT
+
+ public:
+  explicit GroupsPage(QWidget* parent = nullptr);
+  void attach(Session* session) override;
+  void addCommands(CommandRegistry& commands) override;
+  void setSelection(const Selection& selection) override;
+  void setWidthClass(int width_class) override;
+  bool focusFilter() override;
+  bool toggleTable() override;
+  Glyph attention() const override;
+  QRect anchor(const Selection& selection) const override;
+
+  [[nodiscard]] GroupModel* model() const { return model_; }
+  [[nodiscard]] QTableView* table() const { return table_; }
+  [[nodiscard]] AssignmentMatrix* matrix() const { return matrix_; }
+  [[nodiscard]] WhyPanel* whyPanel() const { return why_; }
+  [[nodiscard]] UndoBar* undoBar() const { return undo_; }
+  // The group that is shown below; empty: none.
+  [[nodiscard]] QString current() const { return current_; }
+  // Tests set the time: wall milliseconds.
+  void setClock(std::function<std::int64_t()> clock) { clock_ = std::move(clock); }
+
+  // What the commands do; true where there was something to do.
+  void addConsumer(bool ask);
+  void removeConsumer();
+  void rebalance();
+  void resetOffsets();
+  void deleteGroup();
+  void deleteOffsets();
+
+ protected:
+  void frame() override;
+  void showEvent(QShowEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+  bool eventFilter(QObject* object, QEvent* event) override;
+
+ private:
+  void refresh();
+  void refreshDetails(std::int64_t now_ms);
+  void refreshNotice();
+  void showGroup(const QString& group, bool request);
+  void askKeys();
+  void fitColumns();
+  void applyCapabilities();
+  [[nodiscard]] ConsumerCommand consumerFor(const QString& group) const;
+
+  std::function<std::int64_t()> clock_;
+  GroupModel* model_;
+  FilterBox* filter_;
+  QSplitter* splitter_;
+  QTableView* table_;
+  QWidget* details_;
+  TextLabel* name_;
+  TextLabel* caption_;
+  TextLabel* idle_;
+  QScrollArea* matrix_room_;
+  AssignmentMatrix* matrix_;
+  class QTableWidget* matrix_table_;
+  WhyPanel* why_;
+  RebalanceTable* rebalances_;
+  TextLabel* rebalance_note_;
+  Button* reset_;
+  Button* rejoin_;
+  Button* delete_;
+  UndoBar* undo_;
+  QTimer* settle_;  // one more look after the last frame: times go on although nothing moves
+  QElapsedTimer since_;
+  QString current_;
+  bool as_table_ = false;
+  bool follow_selection_ = true;
+  ConsumerCommand last_options_;
+  std::vector<KeyCounter::Share> keys_;
+  QString keys_of_;              // "topic/partition" that keys_ is of
+  std::int64_t keys_asked_ms_ = -1;
+};
+
+}  // namespace hw::ui

@@ -1,0 +1,591 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/views/topics_page.h"
+
+#include <QAbstractButton>
+#include <QCheckBox>
+#include <QHeaderView>
+#include <QPainter>
+#include <QSplitter>
+#include <QTableView>
+#include <QTimer>
+#include <QVBoxLayout>
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "ui/dialogs/add_partitions_dialog.h"
+#include "ui/dialogs/create_topic_dialog.h"
+#include "ui/dialogs/delete_records_dialog.h"
+#include "ui/dialogs/question_dialog.h"
+#include "ui/filter/filter_box.h"
+#include "ui/models/group_lag.h"
+#include "ui/painting/text.h"
+#include "ui/session/session_admin.h"
+#include "ui/session/undo_list.h"
+#include "ui/theme/theme.h"
+#include "ui/views/data_delegate.h"
+#include "ui/views/list_filter.h"
+#include "ui/views/pane.h"
+#include "ui/views/table_setup.h"
+#include "ui/views/topic_details.h"
+#include "ui/views/undo_bar.h"
+#include "ui/window/command_registry.h"
+#include "ui/window/controls.h"
+#include "ui/window/hover_row.h"
+
+namespace hw::ui {
+
+namespace {
+
+// A stack of outlined lanes: what a topic will look like.
+void draw_topics(QPainter& p, const QRectF& r) {
+  const Colors& c = Theme::current().colors();
+  const double x = r.center().x() - 130;
+  for (int lane = 0; lane < 3; ++lane) {
+    const double y = r.top() + 12 + lane * 34;
+    p.setPen(QPen(c.edge, 1.0, Qt::DashLine));
+    p.setBrush(Qt::NoBrush);
+    p.drawRect(QRectF(x, y, 260, 18).adjusted(0.5, 0.5, -0.5, -0.5));
+    p.setRenderHint(QPainter::Antialiasing, false);
+    const int cells = 14 - lane * 4;
+    for (int i = 0; i < cells; ++i) {
+      p.fillRect(QRectF(x + 4 + i * 9, y + 4, 8, 10), c.leader_soft);
+    }
+    p.fillRect(QRectF(x + 4, y + 3, cells * 9 - 1, 2), c.leader);
+    p.setRenderHint(QPainter::Antialiasing);
+  }
+}
+
+}  // namespace
+
+TopicsPage::TopicsPage(QWidget* parent)
+    : Page({QStringLiteral("topics"), tr("Topics"), QStringLiteral("topics"), QKeySequence(Qt::Key_T), tr("Operate")}, parent) {
+  const Theme& t = Theme::current();
+  filter_ = new FilterBox(topic_vocabulary(), QStringLiteral("topics"), this);
+  filter_->setChipsShown(false);
+  filter_->setMinimumWidth(t.px(240));
+  filter_->setMaximumWidth(t.px(460));
+  header()->addLeft(filter_);
+  internal_ = new QCheckBox(tr("internal"), this);
+  internal_->setToolTip(tr("Topics that Kafka keeps for itself"));
+  header()->addLeft(internal_);
+  header()->addAction(QStringLiteral("plus"), tr("New topic"), QStringLiteral("topic.create"));
+  copy_ = header()->addAction(QStringLiteral("copy"), tr("Copy…"), QStringLiteral("topic.copy"));
+  copy_->setToolTip(tr("A new topic with the same configuration"));
+  grow_ = header()->addAction(QStringLiteral("partitions"), tr("Grow…"), QStringLiteral("topic.grow"));
+  grow_->setToolTip(tr("Add partitions, after a look at the keys that will move"));
+  delete_ = header()->addAction(QStringLiteral("trash"), tr("Delete…"), QStringLiteral("topic.delete"));
+
+  model_ = new TopicModel(this);
+  auto* body = new Pane(this);
+  auto* outer = new QVBoxLayout(body);
+  outer->setContentsMargins(0, 0, 0, 0);
+  outer->setSpacing(0);
+  splitter_ = new QSplitter(Qt::Vertical, body);
+  splitter_->setChildrenCollapsible(false);
+  splitter_->setHandleWidth(t.px(7));
+  outer->addWidget(splitter_, 1);
+  undo_ = new UndoBar(body);
+  outer->addWidget(undo_);
+  connect(undo_, &UndoBar::undoRequested, this, [this] { Q_EMIT commandRequested(QStringLiteral("edit.undo"), {}); });
+
+  table_ = new QTableView(splitter_);
+  table_->setObjectName(QStringLiteral("topicTable"));
+  table_->setModel(model_);
+  setup_table(table_, tr("Topics"));
+  table_->setSelectionMode(QAbstractItemView::ExtendedSelection);
+  new HoverRow(table_);
+  table_->setItemDelegate(new DataDelegate(
+      [](const QModelIndex& index, bool selected) {
+        const Colors& c = Theme::current().colors();
+        CellLook look;
+        look.glyph = static_cast<Glyph>(index.data(TopicModel::glyph_role).toInt());
+        look.first = index.column() == TopicModel::name;
+        switch (index.column()) {
+          case TopicModel::name:
+            look.role = selected ? FontRole::data_strong : FontRole::data;
+            look.color = index.data(TopicModel::internal_role).toBool() ? c.text3 : c.text;
+            look.elide = Qt::ElideMiddle;
+            break;
+          case TopicModel::records:
+            look.color = c.text;
+            break;
+          case TopicModel::policy:
+            look.role = FontRole::control;
+            break;
+          default:
+            break;
+        }
+        return look;
+      },
+      table_));
+  QHeaderView* head = table_->horizontalHeader();
+  head->setSectionsClickable(true);
+  head->setSortIndicatorShown(true);
+  head->setSortIndicator(TopicModel::name, Qt::AscendingOrder);
+  head->setStretchLastSection(false);
+  connect(head, &QHeaderView::sectionClicked, this, [this, head](int section) {
+    const auto column = static_cast<TopicModel::Column>(section);
+    const bool words = column == TopicModel::name || column == TopicModel::policy;
+    Qt::SortOrder order = words ? Qt::AscendingOrder : Qt::DescendingOrder;
+    if (column == model_->sortColumn()) {
+      order = model_->sortOrder() == Qt::AscendingOrder ? Qt::DescendingOrder : Qt::AscendingOrder;
+    }
+    head->setSortIndicator(column, order);
+    model_->setOrder(column, order);
+  });
+  connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& index) {
+    const QString topic = model_->topicAt(index.row());
+    if (quiet_) {
+      return;
+    }
+    showCurrent();
+    if (!topic.isEmpty() && selection().topic != topic) {
+      Q_EMIT selectionRequested(Selection::ofTopic(topic));
+    }
+  });
+  connect(table_->selectionModel(), &QItemSelectionModel::selectionChanged, this, [this] { refreshNotice(); });
+  connect(table_, &QTableView::activated, this, [this](const QModelIndex& index) {
+    Q_EMIT openRequested(Selection::ofTopic(model_->topicAt(index.row())));
+  });
+  table_->setContextMenuPolicy(Qt::NoContextMenu);  // the page's own answers
+  connect(filter_, &FilterBox::leaveRequested, table_, [this] { table_->setFocus(); });
+  connect(filter_, &FilterBox::applied, this, &TopicsPage::refresh);
+  connect(internal_, &QCheckBox::toggled, this, [this](bool on) {
+    model_->setInternalShown(on);
+    refresh();
+  });
+
+  details_ = new TopicDetails(splitter_);
+  connect(details_, &TopicDetails::recordsCounted, this, [this](const QString& topic, qlonglong records) {
+    model_->setCounted(topic, records);
+    refresh();
+  });
+  connect(details_, &TopicDetails::applied, this, [this](const QString& topic, const std::vector<ConfigChange>& inverse, int count) {
+    const QPointer<Session> session = this->session();
+    UndoList::of(session)->add(tr("%n change(s) of %1 applied", nullptr, count).arg(topic), Selection::ofTopic(topic).address(),
+                               [session, topic, inverse](const std::function<void(QString)>& done) {
+                                 if (session != nullptr) {
+                                   SessionAdmin::of(session).alterConfigs({ConfigResource::Kind::topic, topic.toStdString()}, inverse, false, done);
+                                 }
+                               });
+    undo_->say({}, false);
+  });
+  splitter_->addWidget(table_);
+  splitter_->addWidget(details_);
+  splitter_->setStretchFactor(0, 1);
+  splitter_->setStretchFactor(1, 1);
+  setContent(body);
+  setFocusProxy(table_);
+  connect(this, &Page::commandRequested, this, [this](const QString& id) {
+    if (id == QLatin1String("topics.clear_filter")) {
+      filter_->setText({});
+    }
+  });
+
+  settle_ = new QTimer(this);
+  settle_->setSingleShot(true);
+  settle_->setInterval(1'100);
+  connect(settle_, &QTimer::timeout, this, [this] {
+    if (isVisible() && session() != nullptr) {
+      refresh();
+    }
+  });
+}
+
+void TopicsPage::attach(Session* session) {
+  Page::attach(session);
+  details_->attach(session);
+  undo_->attach(UndoList::of(session));
+  refresh();
+}
+
+void TopicsPage::addCommands(CommandRegistry& commands) {
+  const auto any = [this] { return !selection().topic.isEmpty() || !selectedTopics().isEmpty(); };
+  commands.add({QStringLiteral("topic.create"), tr("Create topic…"), QKeySequence(Qt::CTRL | Qt::Key_N),
+                [this](const QVariantMap& args) { createTopic(args.value(QStringLiteral("name")).toString()); }, {}, {tr("new")}});
+  commands.add({QStringLiteral("topic.copy"), tr("Copy topic…"), {}, [this](const QVariantMap&) { copyTopic(); }, any, {tr("clone")}});
+  commands.add({QStringLiteral("topic.grow"), tr("Add partitions…"), {},
+                [this](const QVariantMap& args) { growTopic(chosen(args)); }, any, {tr("grow"), tr("partitions")}});
+  commands.add({QStringLiteral("topic.delete"), tr("Delete topic…"), {},
+                [this](const QVariantMap& args) {
+                  const QStringList many = selectedTopics();
+                  const bool here = isVisible() && !args.contains(QStringLiteral("topic")) && many.size() > 1;
+                  deleteTopics(here ? many : QStringList{chosen(args)});
+                },
+                any, {tr("remove")}});
+  commands.add({QStringLiteral("topic.delete_records"), tr("Delete records before here…"), {},
+                [this](const QVariantMap& args) {
+                  const Selection& s = selection();
+                  const bool record = s.kind == Selection::Kind::record || s.kind == Selection::Kind::offset_range;
+                  deleteRecords(chosen(args), s.inPartition() ? s.partition : -1, record ? s.offset : -1);
+                },
+                any, {tr("truncate"), tr("purge")}});
+  commands.add({QStringLiteral("topic.configs"), tr("Show the configuration of a topic"), {},
+                [this](const QVariantMap& args) {
+                  const QString topic = chosen(args);
+                  Q_EMIT commandRequested(QStringLiteral("page.topics"), {});
+                  Q_EMIT selectionRequested(Selection::ofTopic(topic));
+                  details_->table()->setFocus();
+                },
+                any, {tr("settings"), tr("retention")}});
+  commands.add({QStringLiteral("topic.review"), tr("Review staged configuration changes"), {},
+                [this](const QVariantMap&) { details_->review(); }, [this] { return !details_->configs()->staged().empty(); },
+                {tr("apply"), tr("config")}});
+}
+
+QString TopicsPage::chosen(const QVariantMap& args) const {
+  const QString named = args.value(QStringLiteral("topic")).toString();
+  if (!named.isEmpty()) {
+    return named;
+  }
+  if (isVisible()) {
+    const QString current = model_->topicAt(table_->currentIndex().row());
+    if (!current.isEmpty()) {
+      return current;
+    }
+  }
+  return selection().topic;
+}
+
+QStringList TopicsPage::selectedTopics() const {
+  QStringList out;
+  for (const QModelIndex& index : table_->selectionModel()->selectedRows()) {
+    out << model_->topicAt(index.row());
+  }
+  return out;
+}
+
+void TopicsPage::frame() {
+  // A table is read, not watched: numbers at 10 Hz.
+  if (!since_.isValid() || since_.elapsed() >= 100) {
+    refresh();
+  } else if (!settle_->isActive()) {
+    settle_->start();
+  }
+}
+
+void TopicsPage::showEvent(QShowEvent* event) {
+  Page::showEvent(event);
+  fitColumns();
+  if (session() != nullptr) {
+    refresh();
+  }
+}
+
+void TopicsPage::resizeEvent(QResizeEvent* event) {
+  Page::resizeEvent(event);
+  fitColumns();
+}
+
+void TopicsPage::refresh() {
+  if (session() == nullptr) {
+    return;
+  }
+  const double seconds = since_.isValid() ? static_cast<double>(since_.restart()) / 1000.0 : 0;
+  if (!since_.isValid()) {
+    since_.start();
+  }
+  const observe::ViewPtr now = session()->view();
+  model_->hold(table_->viewport()->underMouse());
+  if (filter_->filtering()) {
+    model_->setMatcher([program = filter_->program()](const TopicFacts& f) { return matches(*program, f); });
+  } else {
+    model_->setMatcher(nullptr);
+  }
+  const bool before = std::exchange(quiet_, true);
+  model_->update(*now, seconds > 0.05 ? seconds : 0);
+  quiet_ = before;
+  if (!wanted_.isEmpty() && model_->rowOf(wanted_) >= 0) {
+    const QString topic = std::exchange(wanted_, {});
+    selectRow(topic);
+    Q_EMIT selectionRequested(Selection::ofTopic(topic));
+  } else if (!table_->currentIndex().isValid() && model_->rowCount() > 0) {
+    const int row = model_->rowOf(selection().topic);
+    selectRow(model_->topicAt(std::max(0, row)));
+  }
+  showCurrent();
+  refreshNotice();
+  filter_->setCounts({.shown = model_->rowCount(), .total = model_->total()});
+  // Rates need a second look once nothing moves any more.
+  if (model_->moving()) {
+    settle_->start();
+  }
+}
+
+void TopicsPage::showCurrent() {
+  const QString topic = model_->topicAt(table_->currentIndex().row());
+  details_->setVisible(!topic.isEmpty());
+  details_->showTopic(topic);
+  details_->refresh(model_->facts(topic));
+}
+
+void TopicsPage::refreshNotice() {
+  const int total = model_->total();
+  const auto marked = static_cast<int>(table_->selectionModel()->selectedRows().size());
+  QString count = model_->rowCount() == total ? tr("%n topic(s)", nullptr, total) : tr("%1 of %2").arg(model_->rowCount()).arg(total);
+  if (marked > 1) {
+    count += QStringLiteral(" · ") + tr("%n selected", nullptr, marked);
+  }
+  header()->setCount(count);
+  for (QAbstractButton* button : {copy_, grow_}) {
+    button->setEnabled(marked == 1);
+  }
+  delete_->setEnabled(marked > 0);
+  if (total == 0 && !filter_->filtering()) {
+    if (!noticeShown()) {
+      PageNotice notice;
+      notice.kind = PageNotice::Kind::empty;
+      notice.title = tr("No topic yet");
+      notice.text = tr("A topic is a named log, split into partitions. Records that your application sends will appear "
+                       "here as they land; any produce creates its topic.");
+      notice.drawing = draw_topics;
+      notice.action_text = tr("Create topic");
+      notice.action_command = QStringLiteral("topic.create");
+      notice.second_text = tr("Start demo traffic");
+      notice.second_command = QStringLiteral("demo.toggle");
+      notice.command_hint = tr("or send something yourself");
+      notice.command_line = QStringLiteral("echo hello | kcat -b %1 -P -t orders").arg(session()->bootstrap());
+      showNotice(notice);
+    }
+  } else if (model_->rowCount() == 0) {
+    if (!noticeShown()) {
+      PageNotice notice;
+      notice.kind = PageNotice::Kind::filtered;
+      notice.title = tr("0 of %1 topics").arg(total);
+      notice.text = tr("The filter “%1” hides all of them.").arg(filter_->appliedText());
+      notice.action_text = tr("Clear filter");
+      notice.action_command = QStringLiteral("topics.clear_filter");
+      showNotice(notice);
+    }
+  } else if (noticeShown()) {
+    showContent();
+  }
+}
+
+void TopicsPage::selectRow(const QString& topic) {
+  const int row = model_->rowOf(topic);
+  const bool before = std::exchange(quiet_, true);
+  if (row >= 0) {
+    table_->setCurrentIndex(model_->index(row, 0));
+    table_->selectRow(row);
+  } else {
+    table_->clearSelection();
+  }
+  quiet_ = before;
+}
+
+void TopicsPage::setSelection(const Selection& selection) {
+  Page::setSelection(selection);
+  if (selection.topic.isEmpty() || model_->topicAt(table_->currentIndex().row()) == selection.topic) {
+    return;
+  }
+  if (model_->rowOf(selection.topic) >= 0) {
+    selectRow(selection.topic);
+    if (isVisible()) {
+      showCurrent();
+    }
+  }
+}
+
+void TopicsPage::setWidthClass(int width_class) {
+  // Rare actions give up their words first.
+  for (QAbstractButton* button : {copy_, grow_, delete_}) {
+    static_cast<Button*>(button)->setTextShown(width_class >= 0);
+  }
+  fitColumns();
+}
+
+void TopicsPage::fitColumns() {
+  const Theme& t = Theme::current();
+  const int room = table_->viewport()->width();
+  const double wide = room / t.scale();
+  table_->setColumnHidden(TopicModel::rate_out, wide < 820);
+  table_->setColumnHidden(TopicModel::factor, wide < 900);
+  const int widths[] = {0, 62, 44, 78, 96, 86, 70, 70, 116, 0, wide < 1000 ? 74 : 90};
+  int used = 0;
+  for (int i = TopicModel::partitions; i < TopicModel::column_count; ++i) {
+    if (i != TopicModel::groups && !table_->isColumnHidden(i)) {
+      table_->horizontalHeader()->resizeSection(i, t.px(widths[i]));
+      used += t.px(widths[i]);
+    }
+  }
+  const int rest = std::max(t.px(260), room - used);
+  const int groups = std::clamp(rest * 42 / 100, t.px(110), t.px(420));
+  table_->horizontalHeader()->resizeSection(TopicModel::name, rest - groups);
+  table_->horizontalHeader()->resizeSection(TopicModel::groups, groups);
+}
+
+bool TopicsPage::focusFilter() {
+  filter_->focusText();
+  return true;
+}
+
+Glyph TopicsPage::attention() const { return model_->attention(); }
+
+void TopicsPage::createTopic(const QString& name) {
+  auto* dialog = new CreateTopicDialog(session(), window());
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  if (!name.isEmpty()) {
+    dialog->setTopicName(name);
+  }
+  connect(dialog, &CreateTopicDialog::created, this, [this](const QString& topic) {
+    undo_->say(tr("Topic %1 created.").arg(topic), false);
+    wanted_ = topic;
+    refresh();
+    if (!wanted_.isEmpty()) {
+      Q_EMIT selectionRequested(Selection::ofTopic(topic));
+    }
+  });
+  dialog->open();
+}
+
+void TopicsPage::copyTopic() {
+  const QString from = chosen({});
+  const observe::ViewPtr view = session()->view();
+  const observe::TopicView* topic = view->find_topic(from.toStdString());
+  if (topic == nullptr) {
+    return;
+  }
+  auto* dialog = new CreateTopicDialog(session(), window());
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  std::vector<std::pair<std::string, std::string>> configs(topic->configs.begin(), topic->configs.end());
+  const TopicFacts* facts = model_->facts(from);
+  dialog->copyOf(from, static_cast<int>(topic->partitions.size()), facts == nullptr ? 1 : static_cast<int>(facts->factor), std::move(configs));
+  connect(dialog, &CreateTopicDialog::created, this, [this, from](const QString& name) {
+    undo_->say(tr("Topic %1 created with the configuration of %2; records were not copied.").arg(name, from), false);
+    wanted_ = name;
+    refresh();
+  });
+  dialog->open();
+}
+
+void TopicsPage::growTopic(const QString& name) {
+  if (session()->view()->find_topic(name.toStdString()) == nullptr) {
+    undo_->say(tr("Select a topic first"), true);
+    return;
+  }
+  auto* dialog = new AddPartitionsDialog(session(), name, window());
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  connect(dialog, &AddPartitionsDialog::grown, this, [this](const QString& topic, int before, int total) {
+    undo_->say(tr("%1 has %2 partitions now, %3 before.").arg(topic).arg(total).arg(before), false);
+    refresh();
+  });
+  dialog->open();
+}
+
+void TopicsPage::deleteRecords(const QString& name, std::int32_t partition, std::int64_t offset) {
+  if (session()->view()->find_topic(name.toStdString()) == nullptr) {
+    undo_->say(tr("Select a topic first"), true);
+    return;
+  }
+  auto* dialog = new DeleteRecordsDialog(session(), name, partition, offset, window());
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  connect(dialog, &DeleteRecordsDialog::deleted, this, [this](const QString& topic, qlonglong records) {
+    undo_->say(tr("%1 records of %2 deleted.").arg(format_count(records), topic), false);
+    refresh();
+  });
+  dialog->open();
+}
+
+void TopicsPage::deleteTopics(const QStringList& names) {
+  refresh();  // this page may be hidden; what is told below is of now
+  const observe::ViewPtr view = session()->view();
+  QStringList there;
+  std::int64_t partitions = 0;
+  std::int64_t records = 0;
+  std::int64_t bytes = 0;
+  bool at_most = false;
+  std::set<QString> groups;
+  std::int64_t unread = 0;
+  for (const QString& name : names) {
+    const observe::TopicView* topic = view->find_topic(name.toStdString());
+    if (topic == nullptr) {
+      continue;
+    }
+    there << name;
+    partitions += static_cast<std::int64_t>(topic->partitions.size());
+    if (const TopicFacts* facts = model_->facts(name); facts != nullptr) {
+      records += facts->records;
+      at_most = at_most || facts->at_most;
+      bytes += facts->bytes;
+    }
+    for (const auto& [id, group] : *view->groups) {
+      for (const auto& c : group->committed) {
+        if (c.topic == topic->name) {
+          groups.insert(QString::fromStdString(id));
+          unread += c.counters == nullptr ? 0 : partition_lag(*topic, c.partition, c.counters->offset.get()).records;
+        }
+      }
+    }
+  }
+  if (there.isEmpty()) {
+    undo_->say(tr("Select a topic first"), true);
+    return;
+  }
+  const bool one = there.size() == 1;
+  auto* question = new QuestionDialog(one ? tr("Delete topic %1?").arg(there.front()) : tr("Delete %n topics?", nullptr, static_cast<int>(there.size())),
+                                      tr("Records are gone for good. Clients that still use a deleted topic may create it again, empty, "
+                                         "if the broker allows that."),
+                                      window());
+  question->setAttribute(Qt::WA_DeleteOnClose);
+  if (!one) {
+    question->addFact(tr("Topics"), there.mid(0, 8).join(QStringLiteral(", ")) + (there.size() > 8 ? QStringLiteral(" …") : QString()));
+  }
+  question->addFact(tr("Partitions"), format_count(partitions));
+  question->addFact(tr("Records"), (at_most && records > 0 ? tr("at most %1") : QStringLiteral("%1")).arg(format_count(records)));
+  question->addFact(tr("Size"), format_bytes(bytes));
+  QStringList readers(groups.begin(), groups.end());
+  if (readers.size() > 6) {
+    readers = readers.mid(0, 6) << QStringLiteral("…");
+  }
+  question->addFact(tr("Read by"), readers.isEmpty() ? tr("no group") : readers.join(QStringLiteral(", ")));
+  if (unread > 0) {
+    question->addFact(tr("Not read yet"), tr("%1 records").arg(format_count(unread)));
+  }
+  question->addFact(tr("Same as"), one ? QStringLiteral("kafka-topics.sh --bootstrap-server %1 --delete --topic %2").arg(session()->bootstrap(), there.front())
+                                       : QStringLiteral("kafka-topics.sh --bootstrap-server %1 --delete --topic '%2'")
+                                             .arg(session()->bootstrap(), there.mid(0, 4).join(QLatin1Char('|')) + (there.size() > 4 ? QStringLiteral("|…") : QString())));
+  question->addAnswer(tr("Cancel"), QuestionDialog::AnswerKind::normal)->setFocus();
+  question->addAnswer(one ? tr("Delete topic") : tr("Delete %n topics", nullptr, static_cast<int>(there.size())), QuestionDialog::AnswerKind::danger);
+  connect(question, &QuestionDialog::answered, this, [this, there](int index) {
+    if (index != 1) {
+      return;
+    }
+    struct Outcome {
+      int left = 0;
+      int deleted = 0;
+      QStringList refused;
+    };
+    auto outcome = std::make_shared<Outcome>();
+    outcome->left = static_cast<int>(there.size());
+    const QPointer<TopicsPage> self(this);
+    for (const QString& name : there) {
+      session()->deleteTopic(name.toStdString(), [self, name, there, outcome](const QString& error) {
+        if (self == nullptr) {
+          return;
+        }
+        if (error.isEmpty()) {
+          ++outcome->deleted;
+          if (self->selection().topic == name) {
+            Q_EMIT self->selectionRequested({});
+          }
+        } else {
+          outcome->refused << QStringLiteral("%1: %2").arg(name, error);
+        }
+        if (--outcome->left > 0) {
+          return;
+        }
+        if (!outcome->refused.isEmpty()) {
+          self->undo_->say(tr("Not deleted: %1").arg(outcome->refused.mid(0, 3).join(QStringLiteral("; "))), true);
+        } else {
+          self->undo_->say(there.size() == 1 ? tr("Topic %1 deleted.").arg(name) : tr("%n topics deleted.", nullptr, outcome->deleted), false);
+        }
+        self->refresh();
+      });
+    }
+  });
+  question->open();
+}
+
+}  // namespace hw::ui
