@@ -105,6 +105,11 @@ bool MessagesPage::focusFilter() {
   return true;
 }
 
+bool MessagesPage::applyFilter(const QString& text) {
+  filter_->setText(text);
+  return true;
+}
+
 bool MessagesPage::exportView() {
   exportDialog();
   return true;

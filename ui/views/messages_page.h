@@ -43,6 +43,7 @@ class MessagesPage : public Page {
   void setSelection(const Selection& selection) override;
   void setWidthClass(int width_class) override;
   bool focusFilter() override;
+  bool applyFilter(const QString& text) override;
   bool exportView() override;
   [[nodiscard]] RecordModel* records() const { return model_; }
   [[nodiscard]] RecordDetail* detail() const { return detail_; }

@@ -146,6 +146,20 @@ void MainWindow::addCommands() {
       [this] { return history_at_ > 0; });
   add("filter.focus", tr("Filter this page"), QKeySequence(Qt::Key_Slash),
       [this](const QVariantMap&) { currentPage()->focusFilter(); });
+  // Arguments: page (its id), topic, text in the language of the page's filter.
+  add("filter.apply", tr("Apply a filter to a page"), {}, [this](const QVariantMap& args) {
+    const QString topic = args.value(QStringLiteral("topic")).toString();
+    if (!topic.isEmpty()) {
+      select(Selection::ofTopic(topic));
+    }
+    showPage(args.value(QStringLiteral("page"), currentPage()->id()).toString());
+    const QString text = args.value(QStringLiteral("text")).toString();
+    if (text.isEmpty()) {
+      currentPage()->focusFilter();
+    } else if (!currentPage()->applyFilter(text)) {
+      say(tr("This page has no filter"));
+    }
+  });
   add("filter.find", tr("Find on this page"), QKeySequence(Qt::CTRL | Qt::Key_F),
       [this](const QVariantMap&) { currentPage()->focusFilter(); });
   add("view.table", tr("Show this page as a table"), QKeySequence(Qt::CTRL | Qt::Key_T),

@@ -111,6 +111,8 @@ class Page : public QWidget {
   virtual void setWidthClass(int width_class);
   // "/" or Ctrl+F on this page. False: the page has no filter.
   virtual bool focusFilter() { return false; }
+  // A filter from elsewhere ("messages with this key"), in the language of ui/filter. False: the page has none.
+  virtual bool applyFilter(const QString& /*text*/) { return false; }
   // Where an object is painted, in this page's coordinates; empty: not visible. The coach mark points at it.
   [[nodiscard]] virtual QRect anchor(const Selection& selection) const;
   // A place of this size that covers no card, text or object; nullopt: the page does not know one.

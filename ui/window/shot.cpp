@@ -8,7 +8,6 @@
 #include <QTimer>
 #include <cstdio>
 
-#include "ui/filter/filter_box.h"
 #include "ui/theme/theme.h"
 #include "ui/window/main_window.h"
 #include "ui/window/page.h"
@@ -75,10 +74,9 @@ void schedule_shot(MainWindow* window, const ShotOptions& options) {
     } else {
       window->showPage(options.page);
     }
-    if (!options.filter.isEmpty() && window->page(options.page) != nullptr) {
-      if (auto* box = window->page(options.page)->findChild<FilterBox*>(); box != nullptr) {
-        box->setText(options.filter);
-      }
+    if (!options.filter.isEmpty()) {
+      window->commands().run(QStringLiteral("filter.apply"),
+                             {{QStringLiteral("page"), options.page}, {QStringLiteral("text"), options.filter}});
     }
     // One more second: pages read, layouts settle.
     QTimer::singleShot(1'000, window, [window, options] { take(window, options.file); });

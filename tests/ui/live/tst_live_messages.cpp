@@ -170,7 +170,13 @@ class TestLiveMessages : public QObject {
   }
 
   void whatIsExportedIsReadBack() {
-    page_->filterBox()->setText(QStringLiteral("value.n < 1000"));
+    // A filter from elsewhere goes through the registry.
+    window_->showPage(QStringLiteral("cluster"));
+    QVERIFY(window_->commands().run(QStringLiteral("filter.apply"), {{QStringLiteral("page"), QStringLiteral("messages")},
+                                                                     {QStringLiteral("topic"), QString::fromLatin1(kTopic)},
+                                                                     {QStringLiteral("text"), QStringLiteral("value.n < 1000")}}));
+    QVERIFY(page_->isVisible());
+    QCOMPARE(page_->filterBox()->appliedText(), QStringLiteral("value.n < 1000"));
     QTRY_VERIFY_WITH_TIMEOUT(scanned(), 20'000);
     QTemporaryDir folder;
     QSignalSpy finished(page_->exporter(), &RecordExport::finished);
