@@ -33,6 +33,7 @@ class ClientsPage : public Page {
   bool focusFilter() override;
   [[nodiscard]] Glyph attention() const override;
   void showTab(Tab tab);
+  Q_INVOKABLE void showDoctor() { showTab(Tab::doctor); }  // by name: commands know pages by their ids only
   [[nodiscard]] ClientsModel* model() const { return model_; }
   [[nodiscard]] DoctorPanel* doctor() const { return doctor_; }
   [[nodiscard]] ConnectPanel* connectPanel() const { return connect_; }

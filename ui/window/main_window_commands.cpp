@@ -132,6 +132,10 @@ void MainWindow::addCommands() {
       {}, {tr("connection")});
   add("connect.help", tr("Connect your app"), {}, [this](const QVariantMap&) { showPage(QStringLiteral("clients")); }, {},
       {tr("client"), tr("snippet"), tr("code")});
+  add("connect.doctor", tr("Who can reach this cluster"), {}, [this](const QVariantMap&) {
+    showPage(QStringLiteral("clients"));
+    QMetaObject::invokeMethod(page(QStringLiteral("clients")), "showDoctor");
+  }, {}, {tr("listener"), tr("docker"), tr("network")});
   add("selection.menu", tr("Menu of the selection"), QKeySequence(Qt::SHIFT | Qt::Key_F10),
       [this](const QVariantMap&) {
         const QRect place = currentPage()->anchor(selection_);

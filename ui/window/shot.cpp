@@ -52,16 +52,21 @@ void schedule_shot(MainWindow* window, const ShotOptions& options) {
   const bool dialog = options.page == QLatin1String("create-topic");
   const bool keys = options.page == QLatin1String("palette");
   const bool first_run = options.page == QLatin1String("first-run");
-  if (!produce && !first_run && !dialog && !keys && window->page(options.page) == nullptr) {
+  // What is no page but a command away from one.
+  const QString command = options.page == QLatin1String("present")    ? QStringLiteral("view.present")
+                          : options.page == QLatin1String("doctor")   ? QStringLiteral("connect.doctor")
+                          : options.page == QLatin1String("settings") ? QStringLiteral("app.settings")
+                                                                      : QString();
+  if (!produce && !first_run && !dialog && !keys && command.isEmpty() && window->page(options.page) == nullptr) {
     std::fprintf(stderr, "highwater: no page %s. There are:", qUtf8Printable(options.page));
     for (const Page* page : window->pages()) {
       std::fprintf(stderr, " %s", qUtf8Printable(page->id()));
     }
-    std::fprintf(stderr, " produce first-run create-topic palette\n");
+    std::fprintf(stderr, " produce first-run create-topic palette present doctor settings\n");
     QTimer::singleShot(0, window, [] { QApplication::exit(1); });
     return;
   }
-  QTimer::singleShot(options.settle_ms, window, [window, options, produce, dialog, keys] {
+  QTimer::singleShot(options.settle_ms, window, [window, options, produce, dialog, keys, command] {
     if (const auto selection = Selection::parse(options.selection); selection) {
       window->select(*selection);
     }
@@ -69,6 +74,8 @@ void schedule_shot(MainWindow* window, const ShotOptions& options) {
       window->commands().run(QStringLiteral("produce.open"));
     } else if (dialog) {
       window->commands().run(QStringLiteral("topic.create"), {{QStringLiteral("name"), QStringLiteral("payments")}});
+    } else if (!command.isEmpty()) {
+      window->commands().run(command);
     } else if (keys) {
       window->commands().run(QStringLiteral("omnibox.open"));
     } else {
