@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "engine/base/assert.h"
@@ -192,7 +193,9 @@ void GroupCoordinator::join(const wire::JoinGroupRequest& request, const Request
   if (shard == nullptr) {
     wire::JoinGroupResponse response;
     response.error_code = error;
-    response.member_id = request.member_id;
+    if (error == ErrorCode::invalid_group_id || error == ErrorCode::invalid_session_timeout) {
+      response.member_id = request.member_id;  // who does not lead says nothing of members
+    }
     impl_->runtime.answer(done, std::move(response));
     return;
   }
@@ -454,8 +457,9 @@ void GroupCoordinator::delete_offsets(const wire::OffsetDeleteRequest& request,
   impl_->offsets.remove(*shard, request, now, done);
 }
 
-void GroupCoordinator::topics_deleted(const std::vector<std::string>& topics, Now) {
+void GroupCoordinator::topics_deleted(const std::vector<std::string>& deleted, Now) {
   Impl::Turn turn(*impl_);
+  const std::set<std::string, std::less<>> topics(deleted.begin(), deleted.end());
   for (const auto& [partition, shard] : impl_->shards) {
     if (!shard->loading()) {
       impl_->offsets.topics_deleted(*shard, topics);

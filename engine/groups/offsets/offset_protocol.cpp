@@ -229,17 +229,15 @@ void OffsetProtocol::remove_all(const Shard& shard, std::string_view group,
   }
 }
 
-void OffsetProtocol::topics_deleted(Shard& shard, const std::vector<std::string>& topics) {
+void OffsetProtocol::topics_deleted(Shard& shard,
+                                    const std::set<std::string, std::less<>>& topics) {
   std::vector<Record> records;
   for (const auto& [key, cell] : shard.offsets().cells()) {
-    if (cell.latest() != nullptr &&
-        std::find(topics.begin(), topics.end(), key.topic) != topics.end()) {
+    if (cell.latest() != nullptr && topics.find(key.topic) != topics.end()) {
       records.push_back({encode_offset_key(key.group, key.topic, key.partition), std::nullopt});
     }
   }
-  if (!records.empty()) {
-    shard.append(std::move(records), [](ErrorCode, Now) {});
-  }
+  shard.append_in_pieces(std::move(records));
 }
 
 void OffsetProtocol::expire(Shard& shard, Now now) {
@@ -277,9 +275,7 @@ void OffsetProtocol::expire(Shard& shard, Now now) {
   for (auto& [id, tombstones] : gone) {
     delete_group(runtime_, classic_, shard, id, std::move(tombstones), [](ErrorCode, Now) {});
   }
-  if (!records.empty()) {
-    shard.append(std::move(records), [](ErrorCode, Now) {});
-  }
+  shard.append_in_pieces(std::move(records));
 }
 
 void delete_group(Runtime& runtime, ClassicProtocol& classic, Shard& shard,

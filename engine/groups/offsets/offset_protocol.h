@@ -3,6 +3,8 @@
 // Thread rule: one thread. Source: behaviours 163-168; KIP-211 (expiry), KIP-447 (require stable).
 #pragma once
 
+#include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,7 +29,7 @@ class OffsetProtocol {
               const Done<wire::OffsetDeleteResponse>& done);
   // Tombstones for every offset of a group, those on their way included.
   static void remove_all(const Shard& shard, std::string_view group, std::vector<Record>& records);
-  void topics_deleted(Shard& shard, const std::vector<std::string>& topics);
+  void topics_deleted(Shard& shard, const std::set<std::string, std::less<>>& topics);
   // Offsets past their retention, and empty groups that have none left.
   void expire(Shard& shard, Now now);
 

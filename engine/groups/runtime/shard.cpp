@@ -2,6 +2,7 @@
 #include "engine/groups/runtime/shard.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "engine/base/assert.h"
@@ -11,6 +12,11 @@ namespace {
 
 // A position that moves on is in the counters; an event again only so often.
 constexpr Duration kTellAgain = seconds(1);
+
+// A batch of many tombstones, well below the least max.message.bytes that anybody would set for the
+// offsets topic.
+constexpr std::size_t kPieceBytes = 256U << 10U;
+constexpr std::size_t kRecordOverheadMaxBytes = 21;  // lengths, attributes, deltas
 
 }  // namespace
 
@@ -123,6 +129,26 @@ void Shard::append(std::vector<Record> records, Outcome outcome) {
   }
   open_.push_back({id, false, std::move(outcome)});
   runtime_.outputs.appends.push_back({id, partition_, std::move(records)});
+}
+
+void Shard::append_in_pieces(std::vector<Record> records) {
+  auto from = records.begin();
+  std::size_t size = 0;
+  for (auto at = records.begin(); at != records.end(); ++at) {
+    const std::size_t record =
+        at->key.size() + (at->value ? at->value->size() : 0) + kRecordOverheadMaxBytes;
+    if (at != from && size + record > kPieceBytes) {
+      append({std::make_move_iterator(from), std::make_move_iterator(at)},
+             [](wire::ErrorCode, Now) {});
+      from = at;
+      size = 0;
+    }
+    size += record;
+  }
+  if (from != records.end()) {
+    append({std::make_move_iterator(from), std::make_move_iterator(records.end())},
+           [](wire::ErrorCode, Now) {});
+  }
 }
 
 void Shard::when_settled(Outcome outcome, Now now) {

@@ -127,6 +127,9 @@ class Shard {
 
   // --- writing
   void append(std::vector<Record> records, Outcome outcome);
+  // Records that need not be written together, as many to a batch as a log takes for sure: each piece
+  // commits or fails alone, and nobody waits for it. Nothing happens where there are none.
+  void append_in_pieces(std::vector<Record> records);
   // Runs `outcome` when everything appended so far is committed (at once where nothing is open).
   void when_settled(Outcome outcome, Now now);
   [[nodiscard]] bool pending(AppendId id) const;  // written, neither committed nor rolled back

@@ -688,6 +688,7 @@ class TestClassicGroups : public QObject {
     Now now{{0}, {0}};
     wire::JoinGroupRequest join;
     join.group_id = "g";
+    join.member_id = "somebody";
     join.session_timeout_ms = 10'000;
     wire::HeartbeatRequest beat;
     beat.group_id = "g";
@@ -695,6 +696,7 @@ class TestClassicGroups : public QObject {
     Answer<wire::JoinGroupResponse> joined;
     coordinator.join(join, {}, now, joined.done());
     QCOMPARE(joined->error_code, ErrorCode::not_coordinator);
+    QCOMPARE(joined->member_id, std::string());
     coordinator.begin_load(PartitionIndex(0));
     QVERIFY(!coordinator.leads(PartitionIndex(0)));
     Answer<wire::JoinGroupResponse> loading;

@@ -375,6 +375,35 @@ class TestOffsets : public QObject {
   }
 
   // ---- what the screen is told
+  // No batch that a log would refuse, however many groups read the topic.
+  void many_offsets_of_a_deleted_topic_go_in_pieces() {
+    World world;
+    constexpr int kGroups = 8'000;
+    for (int g = 0; g < kGroups; ++g) {
+      QCOMPARE(world.commit("group-" + std::to_string(g), "t", 1), ErrorCode::none);
+    }
+    QCOMPARE(world.commit("group-0", "other", 1), ErrorCode::none);
+    world.hold = true;
+    world.coordinator.topics_deleted({"t", "never"}, world.now);
+    world.pump();
+    QVERIFY(world.held.size() > 1);
+    std::size_t records = 0;
+    for (const Outputs::Append& append : world.held) {
+      std::size_t bytes = 0;
+      for (const Record& record : append.records) {
+        QVERIFY(!record.value);
+        bytes += record.key.size();
+      }
+      QVERIFY(bytes < std::size_t{256} << 10U);
+      records += append.records.size();
+    }
+    QCOMPARE(records, std::size_t{kGroups});
+    world.commit_held();
+    QCOMPARE(world.fetch("group-7999", "t"), std::int64_t{-1});
+    QCOMPARE(world.fetch("group-0", "t"), std::int64_t{-1});
+    QCOMPARE(world.fetch("group-0", "other"), std::int64_t{1});
+  }
+
   void positions_are_counters_and_events_are_few() {
     World world;
     world.commit("g", "t", 1);
