@@ -5,6 +5,8 @@
 #include <QDialog>
 #include <vector>
 
+class QGridLayout;
+class QHBoxLayout;
 class QLineEdit;
 class QVBoxLayout;
 
@@ -35,8 +37,8 @@ class QuestionDialog : public QDialog {
 
  private:
   QVBoxLayout* body_;
-  class QGridLayout* facts_ = nullptr;
-  class QHBoxLayout* answers_;
+  QGridLayout* facts_ = nullptr;
+  QHBoxLayout* answers_;
   TextLabel* failure_;
   int fact_count_ = 0;
   int answer_count_ = 0;

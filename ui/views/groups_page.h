@@ -14,6 +14,7 @@
 class QScrollArea;
 class QSplitter;
 class QTableView;
+class QTableWidget;
 class QTimer;
 
 namespace hw::ui {
@@ -86,7 +87,7 @@ class GroupsPage : public Page, public CommandSource {
   TextLabel* idle_;
   QScrollArea* matrix_room_;
   AssignmentMatrix* matrix_;
-  class QTableWidget* matrix_table_;
+  QTableWidget* matrix_table_;
   WhyPanel* why_;
   RebalanceTable* rebalances_;
   TextLabel* rebalance_note_;

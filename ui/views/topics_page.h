@@ -8,6 +8,7 @@
 #include "ui/window/command_source.h"
 #include "ui/window/page.h"
 
+class QAbstractButton;
 class QCheckBox;
 class QSplitter;
 class QTableView;
@@ -66,9 +67,9 @@ class TopicsPage : public Page, public CommandSource {
   FilterBox* filter_;
   QCheckBox* internal_;
   UndoBar* undo_;
-  class QAbstractButton* copy_;
-  class QAbstractButton* grow_;
-  class QAbstractButton* delete_;
+  QAbstractButton* copy_;
+  QAbstractButton* grow_;
+  QAbstractButton* delete_;
   QTimer* settle_;  // one more sample after traffic stops, so that rates fall to 0
   QElapsedTimer since_;
   bool quiet_ = false;      // the model moves rows: selections that follow are not a person's

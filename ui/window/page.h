@@ -25,6 +25,7 @@
 #include "ui/session/session.h"
 #include "ui/theme/glyphs.h"
 
+class QAbstractButton;
 class QHBoxLayout;
 class QLabel;
 class QStackedLayout;
@@ -45,7 +46,7 @@ class PageHeader : public QWidget {
   void addLeft(QWidget* widget);
   void addRight(QWidget* widget);
   // A button of the guide that runs a command: icon name (may be empty), text, shortcut cap.
-  class QAbstractButton* addAction(const QString& icon, const QString& text, const QString& command_id,
+  QAbstractButton* addAction(const QString& icon, const QString& text, const QString& command_id,
                                    const QString& shortcut = {});
 
  signals:

@@ -173,7 +173,7 @@ class World {
       const Key key{actor, open.link};
       Link& link = links_[key];
       link.connection = ConnectionId(++connections_);
-      node_->connected(link.connection, "127.0.0.1:" + std::to_string(20'000 + connections_), clock());
+      node_->connected(link.connection, "127.0.0.1:" + std::to_string(20'000 + connections_), clock(), out_);
       by_connection_[link.connection.value()] = key;
       later(key, {client::Input::Kind::opened, open.link, {}, {}});
     }
