@@ -425,6 +425,10 @@ void MainWindow::select(const Selection& selection) {
     return;
   }
   selection_ = selection;
+  // Every page knows it, for its commands; only the one in front shows it now, the others when they come to the front.
+  for (Page* page : pages_) {
+    page->Page::setSelection(selection);
+  }
   currentPage()->setSelection(selection);
   inspector_->setSelection(selection);
   strip_->setAddress(selection.address());
