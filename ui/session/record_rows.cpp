@@ -301,6 +301,26 @@ JudgeResult judge_batches(const Bytes& batches, const JudgeQuery& query, const s
   return result;
 }
 
+std::vector<RecordRow> in_time_order(std::vector<RecordRow> rows) {
+  std::sort(rows.begin(), rows.end(), [](const RecordRow& a, const RecordRow& b) {
+    return a.partition == b.partition ? a.offset < b.offset : a.partition < b.partition;
+  });
+  std::vector<std::pair<std::int64_t, std::size_t>> order;
+  order.reserve(rows.size());
+  std::int64_t latest = INT64_MIN;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    latest = i > 0 && rows[i].partition == rows[i - 1].partition ? std::max(latest, rows[i].timestamp_ms) : rows[i].timestamp_ms;
+    order.emplace_back(latest, i);
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<RecordRow> out;
+  out.reserve(rows.size());
+  for (const auto& [time, index] : order) {
+    out.push_back(std::move(rows[index]));
+  }
+  return out;
+}
+
 BatchEnds batch_ends(const Bytes& batches) {
   BatchEnds ends;
   wire::BatchCursor cursor(batches.span());

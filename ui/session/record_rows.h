@@ -78,6 +78,9 @@ struct JudgeResult {
 JudgeResult judge_batches(const Bytes& batches, const JudgeQuery& query, const std::function<bool()>& keep_on,
                           const std::function<bool(const Match&)>& match);
 
+// Rows of several partitions by time; within one the log's order stands, whatever its timestamps say.
+[[nodiscard]] std::vector<RecordRow> in_time_order(std::vector<RecordRow> rows);
+
 // Where the batches end and when they were, from their headers alone.
 struct BatchEnds {
   std::int64_t next_offset = -1;  // -1: there is none

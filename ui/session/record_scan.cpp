@@ -30,25 +30,6 @@ void by_place(std::vector<RecordRow>& rows) {
   });
 }
 
-// Across partitions by time; within one the log's order stands, whatever its timestamps say.
-std::vector<RecordRow> by_time(std::vector<RecordRow> rows) {
-  by_place(rows);
-  std::vector<std::pair<std::int64_t, std::size_t>> order;
-  order.reserve(rows.size());
-  std::int64_t latest = INT64_MIN;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    latest = i > 0 && rows[i].partition == rows[i - 1].partition ? std::max(latest, rows[i].timestamp_ms) : rows[i].timestamp_ms;
-    order.emplace_back(latest, i);
-  }
-  std::sort(order.begin(), order.end());
-  std::vector<RecordRow> out;
-  out.reserve(rows.size());
-  for (const auto& [time, index] : order) {
-    out.push_back(std::move(rows[index]));
-  }
-  return out;
-}
-
 }  // namespace
 
 // Lives as long as a read of it is under way. Its members belong to the reader's thread, `receiver` to both.
@@ -261,7 +242,7 @@ class RecordScan::Job : public std::enable_shared_from_this<RecordScan::Job> {
     }
     constexpr std::size_t kMerged = 64;  // of very many partitions each would wait for all
     if (all || states_.size() > kMerged) {
-      blocks_.push_back(by_time(std::move(pending_)));
+      blocks_.push_back(in_time_order(std::move(pending_)));
       pending_.clear();
       return;
     }
@@ -286,7 +267,7 @@ class RecordScan::Job : public std::enable_shared_from_this<RecordScan::Job> {
     }
     pending_ = std::move(kept);
     if (!out.empty()) {
-      blocks_.push_back(by_time(std::move(out)));
+      blocks_.push_back(in_time_order(std::move(out)));
     }
   }
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "ui/session/record_rows.h"
+
 namespace hw::ui {
 
 namespace {
@@ -230,14 +232,8 @@ void RecordFeed::page(bool above) {
 }
 
 void RecordFeed::finishPage(bool above) {
-  std::vector<RecordRow> rows = std::move(gathered_);
+  const std::vector<RecordRow> rows = in_time_order(std::move(gathered_));
   gathered_.clear();
-  std::stable_sort(rows.begin(), rows.end(), [](const RecordRow& a, const RecordRow& b) {
-    if (a.partition == b.partition) {
-      return a.offset < b.offset;
-    }
-    return a.timestamp_ms < b.timestamp_ms;
-  });
   if (!rows.empty()) {
     Q_EMIT arrived(rows, above);
   }
@@ -299,12 +295,9 @@ void RecordFeed::poll() {
 }
 
 void RecordFeed::flushTail() {
-  std::vector<RecordRow> rows = std::move(tail_);
+  const std::vector<RecordRow> rows = in_time_order(std::move(tail_));
   tail_.clear();
   if (!rows.empty()) {
-    std::stable_sort(rows.begin(), rows.end(), [](const RecordRow& a, const RecordRow& b) {
-      return a.partition == b.partition ? a.offset < b.offset : a.timestamp_ms < b.timestamp_ms;
-    });
     Q_EMIT arrived(rows, false);
   }
 }
