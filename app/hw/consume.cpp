@@ -32,6 +32,8 @@ struct Arguments {
   std::string key_match;
   std::string value_match;
   std::string commit = "auto";
+  std::vector<std::string> assignors;
+  std::string instance;
   std::string idle;
 };
 
@@ -264,8 +266,8 @@ int consume(const Arguments& arguments, const Common& common) {
   if (grouped && !arguments.partitions.empty()) {
     return wrong("--partition goes without --group: a group's partitions are assigned");
   }
-  if (!grouped && arguments.commit != "auto") {
-    return wrong("--commit goes with --group");
+  if (!grouped && (arguments.commit != "auto" || !arguments.assignors.empty() || !arguments.instance.empty())) {
+    return wrong("--commit, --assignor and --instance-id go with --group");
   }
   const Result<Show> shown = show_of(arguments, common);
   if (!shown) {
@@ -325,6 +327,14 @@ int consume(const Arguments& arguments, const Common& common) {
     options.from_earliest = from == "earliest";
     if (arguments.commit == "never") {
       options.commit_interval_ms = 0;
+    } else if (arguments.commit != "auto") {
+      options.commit_mode = arguments.commit == "after" ? node::CommitMode::after_work : node::CommitMode::before_work;
+    }
+    if (!arguments.assignors.empty()) {
+      options.assignors = arguments.assignors;
+    }
+    if (!arguments.instance.empty()) {
+      options.group_instance_id = arguments.instance;
     }
   } else {
     auto starts = positions(session, partitions, from);
@@ -361,8 +371,14 @@ void add_consume(CLI::App& cli, Common& common) {
   command->add_flag("--quiet,-q", arguments->quiet, "print no record");
   command->add_option("--key-match", arguments->key_match, "only records whose key fits this regular expression");
   command->add_option("--value-match", arguments->value_match, "only records whose value fits this regular expression");
-  command->add_option("--commit", arguments->commit, "auto: what was printed, each second and at the end; never: nothing")
-      ->check(CLI::IsMember({"auto", "never"}));
+  command->add_option("--commit", arguments->commit,
+                      "auto: what was printed, each second and at the end; after: each batch when it has been printed (at least once); before: each "
+                      "batch before it is (at most once); never")
+      ->check(CLI::IsMember({"auto", "after", "before", "never"}));
+  command->add_option("--assignor", arguments->assignors, "how the group shares partitions, by preference; may be repeated (default range)")
+      ->check(CLI::IsMember({"range", "roundrobin", "sticky", "cooperative-sticky"}))
+      ->take_all();
+  command->add_option("--instance-id", arguments->instance, "a static member: it may come back within the session timeout without a rebalance");
   command->add_option("--isolation", arguments->isolation, "read_committed leaves out open and aborted transactions")
       ->check(CLI::IsMember({"read_uncommitted", "read_committed"}));
   command->add_flag("--read-committed", arguments->read_committed, "short for --isolation read_committed");

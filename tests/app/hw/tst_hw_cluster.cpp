@@ -66,6 +66,52 @@ class TestHwCluster : public QObject {
     QCOMPARE(hw("configs describe tpoic orders").exit, 2);
     QCOMPARE(hw("configs describe topic").exit, 2);
   }
+  void configsAreChanged() {
+    Run run = hw("configs set topic orders retention.ms=3d max.message.bytes=2MiB --dry-run");
+    QVERIFY2(run.exit == 0 && run.out.contains("604800000 (default)") && run.out.contains("259200000  (3 d)"), run.out + run.error);
+    QVERIFY(hw("configs describe topic orders").out.contains("nothing is set"));
+    run = hw("--json configs set topic orders retention.ms=3d max.message.bytes=2MiB");
+    QVERIFY2(run.exit == 0, run.error);
+    QCOMPARE(run.objects()[0][QStringLiteral("before")].toString(), QStringLiteral("604800000"));
+    QCOMPARE(run.objects()[0][QStringLiteral("after")].toString(), QStringLiteral("259200000"));
+    QCOMPARE(hw("--json configs describe topic orders").objects().size(), 2);
+    QCOMPARE(hw("--json configs describe topic orders max.message.bytes").object()[QStringLiteral("value")].toString(), QStringLiteral("2097152"));
+    QCOMPARE(hw("configs set topic orders cleanup.policy+=compact").exit, 0);
+    QCOMPARE(hw("--json configs describe topic orders cleanup.policy").object()[QStringLiteral("value")].toString(), QStringLiteral("delete,compact"));
+    QCOMPARE(hw("configs set topic orders cleanup.policy-=compact").exit, 0);
+    QCOMPARE(hw("configs unset topic orders retention.ms max.message.bytes cleanup.policy").exit, 0);
+    QVERIFY(hw("configs describe topic orders").out.contains("nothing is set"));
+    run = hw("configs set topic orders retention.m=1");
+    QVERIFY(run.exit == 3 && run.error.contains("did you mean 'retention.ms'?"));
+    run = hw("configs set topic orders retention.ms=never");
+    QVERIFY2(run.exit == 1 && run.error.contains("INVALID_CONFIG"), run.error);
+    QCOMPARE(hw("configs set topic orders retention.ms").exit, 2);
+    QCOMPARE(hw("configs set default log.retention.ms=1d").exit, 0);
+    QCOMPARE(hw("--json configs describe default").object()[QStringLiteral("value")].toString(), QStringLiteral("86400000"));
+    QCOMPARE(hw("--json configs describe topic orders retention.ms").object()[QStringLiteral("value")].toString(), QStringLiteral("86400000"));
+    QVERIFY(hw("--json configs describe topic orders retention.ms --synonyms").object()[QStringLiteral("synonyms")].toArray().size() >= 2);
+    QCOMPARE(hw("configs set group billing consumer.session.timeout.ms=50s").exit, 0);
+    QVERIFY(hw("configs list group").out.contains("billing"));
+  }
+  void quotasComeAndGo() {
+    QVERIFY(hw("quotas describe").out.contains("no quota"));
+    Run run = hw("quotas set --client-id billing producer_byte_rate=1048576 consumer_byte_rate=2097152");
+    QVERIFY2(run.exit == 0, run.error);
+    QCOMPARE(hw("quotas set --user-default request_percentage=50").exit, 0);
+    run = hw("--json quotas describe --client-id billing");
+    QCOMPARE(run.object()[QStringLiteral("quotas")].toObject()[QStringLiteral("producer_byte_rate")].toDouble(), 1048576.0);
+    QCOMPARE(hw("--json quotas describe").objects().size(), 2);
+    QCOMPARE(hw("quotas unset --client-id billing producer_byte_rate consumer_byte_rate").exit, 0);
+    QCOMPARE(hw("--json quotas describe").objects().size(), 1);
+    QCOMPARE(hw("quotas set producer_byte_rate=1").exit, 2);
+    run = hw("quotas set --user x produce_byte_rate=1");
+    QVERIFY(run.exit == 2 && run.error.contains("did you mean 'producer_byte_rate'?"));
+    QCOMPARE(hw("quotas set --user x producer_byte_rate=much").exit, 2);
+  }
+  void quorum() {
+    const QJsonObject told = hw("--json cluster quorum").object();
+    QCOMPARE(told[QStringLiteral("replicas")].toArray()[0].toObject()[QStringLiteral("role")].toString(), QStringLiteral("leader"));
+  }
   void doctorFindsNothingWrongHere() {
     const auto rows = hw("--json cluster doctor").objects();
     QCOMPARE(rows.size(), 2);

@@ -93,11 +93,13 @@ class TestHwGroups : public QObject {
   }
   // Case 29: offsets of a group that has members are not changed from outside, and the answer says why.
   void aGroupWithMembersIsLeftAlone() {
-    const auto consumer = daemon_->start_hw(words("consume orders -g busy --from earliest"));
+    const auto consumer = daemon_->start_hw(words("consume orders -g busy --from earliest --assignor cooperative-sticky --instance-id first"));
     QVERIFY(consumer->waitForReadyRead(30'000));
     QTRY_COMPARE_WITH_TIMEOUT(hw("--json groups describe busy").object()[QStringLiteral("state")].toString(), QStringLiteral("Stable"), 30'000);
     const QJsonObject group = hw("--json groups describe busy").object();
     QCOMPARE(group[QStringLiteral("members")].toArray().size(), 1);
+    QCOMPARE(group[QStringLiteral("members")].toArray()[0].toObject()[QStringLiteral("instance_id")].toString(), QStringLiteral("first"));
+    QCOMPARE(group[QStringLiteral("assignor")].toString(), QStringLiteral("cooperative-sticky"));
     QVERIFY(hw("groups describe busy --members").out.contains("orders-0 orders-1"));
     const Run reset = hw("groups reset busy --topic orders --to-earliest --execute");
     QCOMPARE(reset.exit, 6);
@@ -107,6 +109,8 @@ class TestHwGroups : public QObject {
     QVERIFY2(offsets.exit == 1 && offsets.error.contains("GROUP_SUBSCRIBED_TO_TOPIC"), offsets.error);
     ::kill(static_cast<pid_t>(consumer->processId()), SIGTERM);
     QVERIFY(consumer->waitForFinished(30'000));
+    // A static member does not leave when it stops: its place is kept until the session times out.
+    QTRY_COMPARE_WITH_TIMEOUT(hw("--json groups describe busy").object()[QStringLiteral("state")].toString(), QStringLiteral("Empty"), 60'000);
     QCOMPARE(hw("groups reset busy --topic orders --to-earliest --execute").exit, 0);
     QCOMPARE(hw("groups delete-offsets busy --topic orders:0").exit, 0);
     QCOMPARE(committed("busy"), QStringLiteral("1:0"));

@@ -171,6 +171,12 @@ class TestHwRecords : public QObject {
     QCOMPARE(hw("consume unsaved -g forgetful --commit never -e -q").exit, 0);
     QCOMPARE(values(hw("--json consume unsaved -g forgetful -e")).size(), 3);
     QCOMPARE(values(hw("--json consume unsaved -g forgetful -e")).size(), 0);
+    for (const char* mode : {"auto", "after", "before"}) {
+      const QString group = QStringLiteral("saved-") + QLatin1String(mode);
+      QCOMPARE(daemon_->hw(words("consume unsaved -e -q -g") + QStringList{group, QStringLiteral("--commit"), QLatin1String(mode)}).exit, 0);
+      QCOMPARE(daemon_->hw(words("--json groups describe") + QStringList{group}).object()[QStringLiteral("lag")].toInt(-1), 0);
+    }
+    QCOMPARE(hw("consume unsaved --commit after").exit, 2);
     QCOMPARE(hw("consume unsaved -g g --from 5").exit, 2);
     QCOMPARE(hw("consume unsaved -g g -p 0").exit, 2);
   }

@@ -110,6 +110,34 @@ class TestHwTopics : public QObject {
     QCOMPARE(elsewhere[QStringLiteral("records_placed_otherwise")].toInt(), 1);
   }
 
+  void deleteRecordsMovesTheBeginning() {
+    QCOMPARE(hw("topics create old -p 2").exit, 0);
+    QByteArray lines;
+    for (int i = 0; i < 20; ++i) {
+      lines += QStringLiteral("{\"value\":\"%1\",\"partition\":%2,\"timestamp\":%3}\n").arg(i).arg(i % 2).arg(1'764'410'400'000 + i * 60'000).toUtf8();
+    }
+    QCOMPARE(hw("produce old --input json", lines).exit, 0);
+    const auto begins = [this] {
+      QList<int> all;
+      for (const auto& partition : hw("--json topics describe old").object()[QStringLiteral("partitions")].toArray()) {
+        all.append(partition.toObject()[QStringLiteral("begin")].toInt());
+      }
+      return all;
+    };
+    QCOMPARE(hw("topics delete-records old").exit, 2);
+    QCOMPARE(hw("topics delete-records old --before-offset 3 -p 1 --dry-run").exit, 0);
+    QCOMPARE(begins(), QList<int>({0, 0}));
+    QCOMPARE(hw("topics delete-records old --before-offset 3 -p 1").exit, 0);
+    QCOMPARE(begins(), QList<int>({0, 3}));
+    QCOMPARE(hw("topics delete-records old --before 2025-11-29T10:09:00Z").exit, 0);  // 10, 11, … stay, and 9
+    QCOMPARE(begins(), QList<int>({5, 4}));
+    QCOMPARE(hw("topics delete-records old --before-offset 99 -p 0").exit, 1);
+    QCOMPARE(hw("topics delete-records old -p 9 --all").exit, 3);
+    QCOMPARE(hw("topics delete-records old --all --yes").exit, 0);
+    QCOMPARE(begins(), QList<int>({10, 10}));
+    QVERIFY(hw("consume old -e").out.isEmpty());
+  }
+
   void errorsSayWhatWasMeant() {
     QCOMPARE(hw("topics create payments").exit, 0);
     Run run = hw("topics describe paymnets");
