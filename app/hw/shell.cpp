@@ -109,10 +109,23 @@ const CLI::Option* find_option(const CLI::App* command, const std::string& word)
 }
 // ---- man page
 
+// Text as roff reads it; what is not ASCII by its number.
 std::string roff(std::string_view text) {
   std::string out;
   bool line_start = true;
-  for (const char c : text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const auto first = static_cast<unsigned char>(c);
+    if (first >= 0xc0U && is_utf8(text)) {
+      const std::size_t more = first >= 0xf0U ? 3 : first >= 0xe0U ? 2 : 1;
+      std::uint32_t code = first & (0x3fU >> more);
+      for (std::size_t k = 0; k < more; ++k) {
+        code = code << 6U | (static_cast<unsigned char>(text[++i]) & 0x3fU);
+      }
+      out += fmt::format("\\[u{:04X}]", code);
+      line_start = false;
+      continue;
+    }
     if (line_start && (c == '.' || c == '\'')) {
       out += "\\&";
     }
@@ -134,7 +147,7 @@ std::string synopsis(const CLI::App* app) {
     if (option->get_positional()) {
       const std::string name = option->get_name(true);
       out += option->get_required() ? " " + name : " [" + name + "]";
-      out += option->get_items_expected_max() > 1 ? "…" : "";
+      out += option->get_items_expected_max() > 1 ? " …" : "";
     }
   }
   return out;
@@ -142,7 +155,7 @@ std::string synopsis(const CLI::App* app) {
 
 void man_options(const CLI::App* app) {
   for (const CLI::Option* option : app->get_options()) {
-    if (option->get_description().empty() || option->get_group().empty()) {
+    if (option->get_description().empty() || (app->get_parent() != nullptr && option->check_name("--help"))) {
       continue;
     }
     std::string names;
@@ -155,7 +168,10 @@ void man_options(const CLI::App* app) {
     if (option->get_positional()) {
       names = option->get_name(true);
     } else if (takes_value(option)) {
-      names += " " + option->get_type_name();
+      const std::string type = option->get_type_name();  // "TEXT", "INT:POSITIVE", "TEXT:{none,gzip}"
+      const std::size_t open = type.find('{');
+      const bool checked = type.starts_with("INT:") || type.starts_with("FLOAT:") || type.starts_with("TEXT:");
+      names += " " + (open == std::string::npos ? (checked ? type.substr(0, type.find(':')) : type) : type.substr(open + 1, type.find('}') - open - 1));
     }
     fmt::print(".TP\n.B {}\n{}\n", roff(names), roff(option->get_description()));
   }
