@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A node with real sockets on ports that the kernel chose.
+#include <QElapsedTimer>
 #include <QTemporaryDir>
 #include <QTest>
 #include <memory>
 
 #include "engine/node/cluster.h"
 #include "engine/node/port_holder.h"
+#include "engine/wire/msg/alter_client_quotas.h"
 #include "engine/wire/msg/api_versions.h"
 #include "engine/wire/msg/create_topics.h"
 #include "engine/wire/msg/fetch.h"
@@ -156,6 +158,46 @@ class TestNode : public QObject {
     for (int i = 0; i < 20; ++i) {
       QVERIFY(deaf.receive_frame().size() > 18'000'000);
     }
+  }
+
+  void aThrottledClientIsAnsweredAtOnceAndHeardLater() {
+    const auto cluster = start();
+    QVERIFY(cluster != nullptr);
+    BlockingClient client(cluster->port());
+    wire::AlterClientQuotasRequest quota;
+    auto& entry = quota.entries.emplace_back();
+    auto& part = entry.entity.emplace_back();
+    part.entity_type = "client-id";
+    part.entity_name.reset();  // the default, which is also for clients without a client id
+    auto& op = entry.ops.emplace_back();
+    op.key = "producer_byte_rate";
+    op.value = 1'000;
+    QCOMPARE(client.ask<wire::AlterClientQuotasResponse>(quota, 1).entries.at(0).error_code, wire::ErrorCode::none);
+    create_topic(client, "t");
+
+    wire::ProduceRequest request;
+    request.acks = -1;
+    request.timeout_ms = 10'000;
+    wire::ProduceRequest::PartitionProduceData data;
+    data.records = BytesChain(one_batch(10'250));  // ten seconds' worth, and a little
+    wire::ProduceRequest::TopicProduceData topic;
+    topic.name = "t";
+    topic.partition_data.push_back(std::move(data));
+    request.topic_data.push_back(std::move(topic));
+    const auto produced = client.ask<wire::ProduceResponse>(request, 9);
+    QCOMPARE(produced.responses.at(0).partition_responses.at(0).error_code, wire::ErrorCode::none);
+    const std::int32_t muted_ms = produced.throttle_time_ms;
+    QVERIFY(muted_ms > 100 && muted_ms < 1'000);
+
+    QElapsedTimer since;
+    since.start();
+    wire::MetadataRequest next;
+    next.topics.emplace();
+    client.send(next, 9);
+    BlockingClient other(cluster->port());  // its first answer comes while the other is not heard
+    other.ask<wire::MetadataResponse>(next, 9);
+    client.receive<wire::MetadataResponse>(9);
+    QVERIFY2(since.elapsed() >= muted_ms - 50, std::to_string(since.elapsed()).c_str());
   }
 
   void saysWhoHoldsThePort() {
