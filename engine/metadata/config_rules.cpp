@@ -90,6 +90,10 @@ std::optional<std::string> BrokerConfigs::contradiction() const {
       Pair{"group.streams.heartbeat.interval.ms", "group.streams.max.heartbeat.interval.ms"},
       Pair{"group.streams.min.session.timeout.ms", "group.streams.session.timeout.ms"},
       Pair{"group.streams.session.timeout.ms", "group.streams.max.session.timeout.ms"},
+      Pair{"group.share.min.assignment.interval.ms", "group.share.assignment.interval.ms"},
+      Pair{"group.share.assignment.interval.ms", "group.share.max.assignment.interval.ms"},
+      Pair{"group.streams.min.assignment.interval.ms", "group.streams.assignment.interval.ms"},
+      Pair{"group.streams.assignment.interval.ms", "group.streams.max.assignment.interval.ms"},
       Pair{"group.streams.num.standby.replicas", "group.streams.max.standby.replicas"},
   };
   for (const Pair& pair : kPairs) {
