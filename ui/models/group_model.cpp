@@ -187,6 +187,7 @@ void GroupModel::sample(Known& known, std::int64_t now_ms, bool judge) const {
   const bool has_members = !f.group->members.empty();
   LagStatus worst_status = LagStatus::ok;
   std::int64_t behind = 0;
+  std::int64_t watched = 0;
   for (std::size_t i = 0; i < f.parts.size(); ++i) {
     GroupFacts::Part& part = f.parts[i];
     const event::ReplicaCounters* c = part.log == nullptr ? nullptr : part.log->leader_counters();
@@ -220,11 +221,14 @@ void GroupModel::sample(Known& known, std::int64_t now_ms, bool judge) const {
       }
       const std::int64_t ago = part.window.behindMs(part.now);
       behind = ago < 0 || behind < 0 ? -1 : std::max(behind, ago);
+      watched = std::max(watched, now_ms - part.window.at(0).at_ms);
     }
   }
   if (judge) {
     f.status = worst_status;
     f.behind_ms = behind;
+    f.watched_ms = watched;
+    known.dirty = known.dirty || behind < 0;
   }
   known.dirty = known.dirty || f.lag_offsets != offsets_before || f.lag_records != records_before ||
                 f.lag_known != known_before || f.status != status_before || f.behind_ms != behind_before;
@@ -328,7 +332,7 @@ GroupModel::Row GroupModel::makeRow(const std::string& id) const {
     row.cells[lag_records] = (f.at_most ? QStringLiteral("≤ ") : QString()) + format_count(f.lag_records);
     row.cells[lag_offsets] = format_count(f.lag_offsets);
     row.cells[lag_time] = f.lag_records == 0   ? QStringLiteral("0 s")
-                          : f.behind_ms < 0    ? QStringLiteral("> 1 min")
+                          : f.behind_ms < 0 ? (f.watched_ms < 5'000 ? QStringLiteral("…") : QStringLiteral("> %1").arg(format_duration(f.watched_ms / 5'000 * 5'000)))
                           : f.behind_ms < 1000 ? QStringLiteral("< 1 s")
                                                : format_duration(f.behind_ms);
     row.cells[status] = status_word(f.status);

@@ -36,7 +36,8 @@ struct GroupFacts {
   std::int64_t lag_records = 0;
   bool lag_known = false;             // something is committed
   bool at_most = false;               // some topic is compacted
-  std::int64_t behind_ms = 0;         // of the part furthest behind; -1: longer than the window
+  std::int64_t behind_ms = 0;         // of the part furthest behind; -1: longer than it has been watched
+  std::int64_t watched_ms = 0;        // how long the parts have been watched
   LagStatus status = LagStatus::ok;
   int worst = -1;                     // index of the part with most lag; -1: no lag
   std::array<std::int64_t, kTrend> trend{};  // lag in records, the newest last

@@ -87,6 +87,7 @@ GroupsPage::GroupsPage(QWidget* parent)
   const Theme& t = Theme::current();
   filter_ = new FilterBox(group_vocabulary(), QStringLiteral("groups"), this);
   filter_->setChipsShown(false);
+  filter_->setHint(QStringLiteral("lag > 0 && state == Stable"));
   filter_->setMinimumWidth(t.px(240));
   filter_->setMaximumWidth(t.px(460));
   header()->addLeft(filter_);
@@ -102,7 +103,7 @@ GroupsPage::GroupsPage(QWidget* parent)
   outer->setSpacing(0);
   splitter_ = new QSplitter(Qt::Vertical, body);
   splitter_->setChildrenCollapsible(false);
-  splitter_->setHandleWidth(t.px(7));
+  splitter_->setHandleWidth(t.px(3));
   outer->addWidget(splitter_, 1);
   undo_ = new UndoBar(body);
   outer->addWidget(undo_);
@@ -175,6 +176,7 @@ GroupsPage::GroupsPage(QWidget* parent)
   connect(table_, &QTableView::activated, this, [this](const QModelIndex& index) {
     Q_EMIT openRequested(Selection::ofGroup(model_->groupAt(index.row())));
   });
+  table_->viewport()->installEventFilter(this);
   table_->setContextMenuPolicy(Qt::NoContextMenu);  // the page's own answers
   connect(filter_, &FilterBox::leaveRequested, table_, [this] { table_->setFocus(); });
 
@@ -203,6 +205,7 @@ GroupsPage::GroupsPage(QWidget* parent)
   matrix_room_->setFrameShape(QFrame::NoFrame);
   matrix_room_->setWidget(matrix_);
   matrix_room_->viewport()->installEventFilter(this);
+  matrix_room_->viewport()->setAutoFillBackground(false);  // the pane below is the ground
   matrix_room_->setFocusPolicy(Qt::NoFocus);
   connect(matrix_, &ObjectCanvas::selectionRequested, this, &Page::selectionRequested);
   connect(matrix_, &ObjectCanvas::openRequested, this, &Page::openRequested);
@@ -378,6 +381,9 @@ void GroupsPage::resizeEvent(QResizeEvent* event) {
 }
 
 bool GroupsPage::eventFilter(QObject* object, QEvent* event) {
+  if (object == table_->viewport() && event->type() == QEvent::Resize) {
+    fitColumns();
+  }
   if (object == matrix_room_->viewport() && event->type() == QEvent::Resize) {
     matrix_->setRoom(matrix_room_->viewport()->width() / Theme::current().scale());
   }

@@ -109,6 +109,7 @@ TopicDetails::TopicDetails(QWidget* parent)
         return look;
       },
       table_));
+  table_->viewport()->installEventFilter(this);
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, &TopicDetails::showKey);
   connect(table_, &QTableView::activated, this, [this] {
     editor_->setFocus();
@@ -466,6 +467,9 @@ void TopicDetails::review() {
 }
 
 bool TopicDetails::eventFilter(QObject* object, QEvent* event) {
+  if (object == table_->viewport() && event->type() == QEvent::Resize) {
+    fitColumns();
+  }
   if (object == editor_ && event->type() == QEvent::KeyPress) {
     const auto* key = static_cast<QKeyEvent*>(event);
     if (key->key() == Qt::Key_Escape) {

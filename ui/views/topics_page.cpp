@@ -63,6 +63,7 @@ TopicsPage::TopicsPage(QWidget* parent)
   const Theme& t = Theme::current();
   filter_ = new FilterBox(topic_vocabulary(), QStringLiteral("topics"), this);
   filter_->setChipsShown(false);
+  filter_->setHint(QStringLiteral("size > 1 MiB && lag > 0"));
   filter_->setMinimumWidth(t.px(240));
   filter_->setMaximumWidth(t.px(460));
   header()->addLeft(filter_);
@@ -83,7 +84,7 @@ TopicsPage::TopicsPage(QWidget* parent)
   outer->setSpacing(0);
   splitter_ = new QSplitter(Qt::Vertical, body);
   splitter_->setChildrenCollapsible(false);
-  splitter_->setHandleWidth(t.px(7));
+  splitter_->setHandleWidth(t.px(3));
   outer->addWidget(splitter_, 1);
   undo_ = new UndoBar(body);
   outer->addWidget(undo_);
@@ -148,6 +149,7 @@ TopicsPage::TopicsPage(QWidget* parent)
   connect(table_, &QTableView::activated, this, [this](const QModelIndex& index) {
     Q_EMIT openRequested(Selection::ofTopic(model_->topicAt(index.row())));
   });
+  table_->viewport()->installEventFilter(this);
   table_->setContextMenuPolicy(Qt::NoContextMenu);  // the page's own answers
   connect(filter_, &FilterBox::leaveRequested, table_, [this] { table_->setFocus(); });
   connect(filter_, &FilterBox::applied, this, &TopicsPage::refresh);
@@ -204,7 +206,7 @@ void TopicsPage::addCommands(CommandRegistry& commands) {
   const auto any = [this] { return !selection().topic.isEmpty() || !selectedTopics().isEmpty(); };
   commands.add({QStringLiteral("topic.create"), tr("Create topic…"), QKeySequence(Qt::CTRL | Qt::Key_N),
                 [this](const QVariantMap& args) { createTopic(args.value(QStringLiteral("name")).toString()); }, {}, {tr("new")}});
-  commands.add({QStringLiteral("topic.copy"), tr("Copy topic…"), {}, [this](const QVariantMap&) { copyTopic(); }, any, {tr("clone")}});
+  commands.add({QStringLiteral("topic.copy"), tr("Copy topic…"), {}, [this](const QVariantMap& args) { copyTopic(chosen(args)); }, any, {tr("clone")}});
   commands.add({QStringLiteral("topic.grow"), tr("Add partitions…"), {},
                 [this](const QVariantMap& args) { growTopic(chosen(args)); }, any, {tr("grow"), tr("partitions")}});
   commands.add({QStringLiteral("topic.delete"), tr("Delete topic…"), {},
@@ -276,6 +278,13 @@ void TopicsPage::showEvent(QShowEvent* event) {
 void TopicsPage::resizeEvent(QResizeEvent* event) {
   Page::resizeEvent(event);
   fitColumns();
+}
+
+bool TopicsPage::eventFilter(QObject* object, QEvent* event) {
+  if (object == table_->viewport() && event->type() == QEvent::Resize) {
+    fitColumns();
+  }
+  return Page::eventFilter(object, event);
 }
 
 void TopicsPage::refresh() {
@@ -440,8 +449,7 @@ void TopicsPage::createTopic(const QString& name) {
   dialog->open();
 }
 
-void TopicsPage::copyTopic() {
-  const QString from = chosen({});
+void TopicsPage::copyTopic(const QString& from) {
   const observe::ViewPtr view = session()->view();
   const observe::TopicView* topic = view->find_topic(from.toStdString());
   if (topic == nullptr) {

@@ -42,7 +42,7 @@ class TopicsPage : public Page, public CommandSource {
 
   // What the commands do. An empty name: the topic that is selected.
   void createTopic(const QString& name);
-  void copyTopic();
+  void copyTopic(const QString& from);
   void growTopic(const QString& name);
   void deleteTopics(const QStringList& names);
   void deleteRecords(const QString& name, std::int32_t partition, std::int64_t offset);
@@ -51,6 +51,7 @@ class TopicsPage : public Page, public CommandSource {
   void frame() override;
   void showEvent(QShowEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
+  bool eventFilter(QObject* object, QEvent* event) override;
 
  private:
   void refresh();

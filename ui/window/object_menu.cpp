@@ -108,6 +108,8 @@ class Filler {
         command(sub, QStringLiteral("produce.open"), {});
         command(sub, QStringLiteral("topic.grow"), {}, topic);
         command(sub, QStringLiteral("topic.configs"), {}, topic);
+        command(sub, QStringLiteral("topic.copy"), {}, topic);
+        command(sub, QStringLiteral("topic.delete_records"), {}, topic);
         sub->addSeparator();
         command(sub, QStringLiteral("topic.delete"), {}, topic);
         break;
@@ -115,9 +117,14 @@ class Filler {
       case Kind::offset_range:
       case Kind::record:
         command(sub, QStringLiteral("produce.open"), {});
+        command(sub, QStringLiteral("topic.delete_records"), {}, topic);
         break;
       case Kind::group:
       case Kind::member:
+        command(sub, QStringLiteral("consumer.add"), {}, {{QStringLiteral("group"), selection_.group}});
+        command(sub, QStringLiteral("consumer.remove"), {}, {{QStringLiteral("group"), selection_.group}});
+        command(sub, QStringLiteral("group.rebalance"), {}, {{QStringLiteral("group"), selection_.group}});
+        sub->addSeparator();
         command(sub, QStringLiteral("group.reset"), {}, {{QStringLiteral("group"), selection_.group}});
         command(sub, QStringLiteral("group.delete"), {}, {{QStringLiteral("group"), selection_.group}});
         break;
