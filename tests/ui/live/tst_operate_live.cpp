@@ -147,7 +147,7 @@ class TestOperateLive : public QObject {
     QCOMPARE(config("segment.bytes"), std::string("1048576"));
     QTRY_COMPARE_WITH_TIMEOUT(topics_->details()->topic(), QStringLiteral("orders"), kSoonMs);
     QTRY_VERIFY_WITH_TIMEOUT(topics_->details()->configs()->total() > 20, kSoonMs);
-    const ConfigRow* row = topics_->details()->configs()->find("segment.ms");
+    const ConfigRow* row = topics_->details()->configs()->find("segment.bytes");
     QVERIFY(row != nullptr);
     QCOMPARE(row->source, ConfigSource::topic);
     QVERIFY(row->synonyms.size() >= 2);
@@ -241,7 +241,7 @@ class TestOperateLive : public QObject {
     // R: a member leaves and comes back, which is a rebalance.
     const std::int32_t before = group("crowd")->generation;
     QVERIFY(session_->rejoinConsumer("crowd"));
-    QTRY_VERIFY_WITH_TIMEOUT(stable("crowd", 6) && group("crowd")->generation > before + 1, kSoonMs);
+    QTRY_VERIFY_WITH_TIMEOUT(stable("crowd", 6) && group("crowd")->generation > before, kSoonMs);
     while (session_->removeConsumer("crowd")) {
     }
     QTRY_VERIFY_WITH_TIMEOUT(group("crowd")->members.empty(), kSoonMs);
@@ -303,7 +303,10 @@ class TestOperateLive : public QObject {
         button->click();
       }
     }
-    QTRY_VERIFY_WITH_TIMEOUT(topic("orders") == nullptr, kSoonMs);
+    for (int i = 0; i < 400 && topic("orders") != nullptr; ++i) {
+      QTest::qWait(50);
+    }
+    QVERIFY2(topic("orders") == nullptr, qPrintable(topics_->undoBar()->text()));
   }
 };
 

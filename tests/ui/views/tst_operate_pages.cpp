@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Topics and Groups pages in the real window over FakeSession: staged edits with Review, Apply and Undo, growth with its
 // preview, deletion; groups with lag, idle members, reset, built-in consumers by key.
+#include <QAbstractButton>
 #include <QAccessible>
 #include <QLabel>
 #include <QLineEdit>
