@@ -80,7 +80,9 @@ void rescale(QWidget* root, double from, double to) {
   for (QWidget* widget : widgets) {
     const QSize least = widget->minimumSize();
     const QSize most = widget->maximumSize();
-    if (!widget->isWindow()) {
+    // Qt sizes the places of scroll bars itself.
+    const bool ours = !widget->isWindow() && !widget->objectName().startsWith(QLatin1String("qt_scrollarea_"));
+    if (ours) {
       const QSize new_least(scaled(widget, "_hw_least_w", least.width(), from, to), scaled(widget, "_hw_least_h", least.height(), from, to));
       const QSize new_most(most.width() >= QWIDGETSIZE_MAX ? QWIDGETSIZE_MAX : scaled(widget, "_hw_most_w", most.width(), from, to),
                            most.height() >= QWIDGETSIZE_MAX ? QWIDGETSIZE_MAX : scaled(widget, "_hw_most_h", most.height(), from, to));

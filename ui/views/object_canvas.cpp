@@ -65,22 +65,25 @@ void ObjectCanvas::setSelection(const Selection& selection) {
     return;
   }
   selection_ = selection;
-  if (indexOf(selection) >= 0) {
+  // Two objects may stand for one (a node and its controller): the one that has the focus keeps it.
+  const bool here = focus_index_ >= 0 && focus_index_ < objectCount() && object(focus_index_).selection == selection;
+  if (const int at = indexOf(selection); at >= 0) {
     focus_ = selection;
-    focus_index_ = indexOf(selection);
+    focus_index_ = here ? focus_index_ : at;
   }
   selectionChanged();
   update();
 }
 
 int ObjectCanvas::focusedObject() const {
-  if (!hasFocus() || focus_.none()) {
+  if (!hasFocus()) {
     return -1;
   }
+  // An object without an address is known by its place only.
   if (focus_index_ >= 0 && focus_index_ < objectCount() && object(focus_index_).selection == focus_) {
     return focus_index_;
   }
-  return indexOf(focus_);
+  return focus_.none() ? -1 : indexOf(focus_);
 }
 
 void ObjectCanvas::focusObject(int index) {
@@ -125,8 +128,9 @@ void ObjectCanvas::objectsChanged() {
   } else {
     hovered_ = -1;
   }
-  if (focus_index_ >= 0) {
-    focus_index_ = indexOf(focus_);
+  const bool stays = focus_index_ >= 0 && focus_index_ < objectCount() && object(focus_index_).selection == focus_;
+  if (focus_index_ >= 0 && !stays) {
+    focus_index_ = focus_.none() ? -1 : indexOf(focus_);
   }
   if (QAccessible::isActive()) {
     QAccessibleEvent event(this, QAccessible::ObjectReorder);

@@ -430,6 +430,11 @@ void MainWindow::select(const Selection& selection) {
     page->Page::setSelection(selection);
   }
   currentPage()->setSelection(selection);
+  for (Page* page : pages_) {
+    if (page != currentPage()) {
+      page->Page::setSelection(selection);  // its commands act on it; what it shows follows when it is shown
+    }
+  }
   inspector_->setSelection(selection);
   strip_->setAddress(selection.address());
   remember();

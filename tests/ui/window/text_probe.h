@@ -70,9 +70,23 @@ class TextProbe : public QPaintDevice {
       }
     }
     void drawTextItem(const QPointF& at, const QTextItem& item) override {
-      const QRectF local(at.x(), at.y() - item.ascent(), item.width(), item.ascent() + item.descent());
+      // Word by word: a line of a hex view is painted in several runs, each blank where the others write.
       const double scale = transform_.m22() == 0 ? 1.0 : std::abs(transform_.m22());
-      probe_->runs_.push_back({item.text(), transform_.mapRect(local), pen_.color(), item.font().pixelSize() * scale});
+      const QString text = item.text();
+      const QFontMetricsF metrics(item.font());
+      for (qsizetype begin = 0; begin < text.size();) {
+        qsizetype end = begin;
+        while (end < text.size() && !text[end].isSpace()) {
+          ++end;
+        }
+        if (end > begin) {
+          const QRectF local(at.x() + metrics.horizontalAdvance(text.left(begin)), at.y() - item.ascent(),
+                             metrics.horizontalAdvance(text.mid(begin, end - begin)), item.ascent() + item.descent());
+          probe_->runs_.push_back({text.mid(begin, end - begin), transform_.mapRect(local), pen_.color(),
+                                   item.font().pixelSize() * scale});
+        }
+        begin = end + 1;
+      }
     }
     void drawPath(const QPainterPath&) override {}
     void drawRects(const QRectF*, int) override {}

@@ -158,7 +158,7 @@ class TestAccess : public QObject {
           at = next;
         }
       }
-      QVERIFY2(steps < 400, qPrintable(page->id()));
+      QVERIFY2(steps < 400, qPrintable(QStringLiteral("%1: %2 of %3 widgets, stays at %4 %5").arg(page->id()).arg(seen.size()).arg(steps).arg(at->metaObject()->className(), at->accessibleName())));
       QVERIFY2(seen.size() > 8, qPrintable(page->id()));
     }
   }
