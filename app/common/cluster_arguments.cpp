@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/common/cluster_arguments.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "app/common/properties.h"
@@ -31,6 +32,25 @@ Result<std::optional<ListenerText>> client_listener(const std::string& list) {
     begin = end + 1;
   }
   return std::optional<ListenerText>();
+}
+
+// Without blanks around and slashes behind.
+std::vector<std::string> comma_list(const std::string& list) {
+  std::vector<std::string> all;
+  std::size_t begin = 0;
+  while (begin <= list.size()) {
+    const std::size_t end = std::min(list.find(',', begin), list.size());
+    std::string one = list.substr(begin, end - begin);
+    one.erase(0, std::min(one.find_first_not_of(" \t"), one.size()));
+    while (one.size() > 1 && (one.back() == ' ' || one.back() == '\t' || one.back() == '/')) {
+      one.pop_back();
+    }
+    if (!one.empty()) {
+      all.push_back(std::move(one));
+    }
+    begin = end + 1;
+  }
+  return all;
 }
 
 std::optional<std::string> take(Properties& properties, const std::string& key) {
@@ -95,6 +115,11 @@ Result<node::ClusterOptions> cluster_options(const ClusterArguments& arguments) 
   if (!directory) {
     directory = take(properties, "log.dir");
   }
+  if (directory) {
+    std::vector<std::string> all = comma_list(*directory);
+    directory = all.empty() ? std::string() : all.front();
+    out.more_directories.assign(all.empty() ? all.end() : all.begin() + 1, all.end());
+  }
   if (const std::optional<std::string> id = take(properties, "node.id")) {
     HW_TRY(const std::int32_t number, whole_number("node.id", *id));
     if (number < 0) {
@@ -136,6 +161,9 @@ Result<node::ClusterOptions> cluster_options(const ClusterArguments& arguments) 
   if (!arguments.memory) {
     out.directory = !arguments.directory.empty() ? arguments.directory : directory.value_or("");
     out.memory = out.directory.empty();
+  }
+  if (out.memory || !arguments.directory.empty()) {
+    out.more_directories.clear();
   }
   while (out.directory.size() > 1 && out.directory.ends_with('/')) {
     out.directory.pop_back();

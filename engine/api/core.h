@@ -27,7 +27,8 @@ namespace hw::api {
 
 struct NodeOptions {
   BrokerId node{1};
-  std::string directory;                 // where the node's log directory is, on the Disk given
+  std::string directory;                 // where the node's first log directory is, on the Disk given
+  std::vector<std::string> more_directories;  // the others of log.dirs
   std::string cluster_id;                // for formatting a new directory; empty: drawn from the Prng
   std::string advertised_host = "localhost";
   std::uint16_t advertised_port = 9092;  // set before start(): the shell binds first

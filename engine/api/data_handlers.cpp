@@ -14,6 +14,9 @@ std::span<const Handler> data_handlers() {
       handler<wire::ListOffsetsRequest, handle_list_offsets>(),
       handler<wire::OffsetForLeaderEpochRequest, handle_offset_for_leader_epoch>(),
       handler<wire::DeleteRecordsRequest, handle_delete_records>(),
+      handler<wire::DescribeProducersRequest, handle_describe_producers>(),
+      handler<wire::DescribeLogDirsRequest, handle_describe_log_dirs>(),
+      handler<wire::AlterReplicaLogDirsRequest, handle_alter_replica_log_dirs>(),
   };
   return kHandlers;
 }

@@ -4,7 +4,10 @@
 #pragma once
 
 #include "engine/api/handler.h"
+#include "engine/wire/msg/alter_replica_log_dirs.h"
 #include "engine/wire/msg/delete_records.h"
+#include "engine/wire/msg/describe_log_dirs.h"
+#include "engine/wire/msg/describe_producers.h"
 #include "engine/wire/msg/fetch.h"
 #include "engine/wire/msg/list_offsets.h"
 #include "engine/wire/msg/offset_for_leader_epoch.h"
@@ -18,5 +21,8 @@ void handle_list_offsets(Node& node, const RequestContext& context, wire::ListOf
 void handle_offset_for_leader_epoch(Node& node, const RequestContext& context,
                                     wire::OffsetForLeaderEpochRequest& request);
 void handle_delete_records(Node& node, const RequestContext& context, wire::DeleteRecordsRequest& request);
+void handle_describe_producers(Node& node, const RequestContext& context, wire::DescribeProducersRequest& request);
+void handle_describe_log_dirs(Node& node, const RequestContext& context, wire::DescribeLogDirsRequest& request);
+void handle_alter_replica_log_dirs(Node& node, const RequestContext& context, wire::AlterReplicaLogDirsRequest& request);
 
 }  // namespace hw::api

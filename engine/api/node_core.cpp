@@ -39,6 +39,14 @@ constexpr std::string_view kAnonymous = "ANONYMOUS";
 std::string metadata_directory(const std::string& directory) { return directory + "/" + kMetadataTopic + "-0"; }
 std::string quorum_state_path(const std::string& directory) { return metadata_directory(directory) + "/quorum-state"; }
 
+std::string joined(const std::vector<std::string>& texts) {
+  std::string all;
+  for (const std::string& text : texts) {
+    all += (all.empty() ? "" : ",") + text;
+  }
+  return all;
+}
+
 // The delta that leads from nothing to `image`: what a node that just started has to do.
 metadata::MetadataDelta delta_of_everything(const metadata::MetadataImage& image) {
   metadata::MetadataDelta delta;
@@ -237,7 +245,7 @@ struct NodeCore::Impl final : Node {
   Result<void> start(Now now, Outputs& outputs) {
     Turn turn(*this, now, outputs);
     HW_TRY(metadata::BrokerConfigs parsed, metadata::BrokerConfigs::parse(metadata::BrokerConfigs::with_identity(
-               options_.configs, options_.node, options_.advertised_host, options_.advertised_port, options_.directory)));
+               options_.configs, options_.node, options_.advertised_host, options_.advertised_port, joined(log_directories()))));
     configs = std::make_shared<const metadata::BrokerConfigs>(std::move(parsed));
     HW_CHECK(open_logs());
     emit(event::NodeStarted{options_.node, options_.advertised_host, options_.advertised_port, true, true,
@@ -258,6 +266,12 @@ struct NodeCore::Impl final : Node {
     return {};
   }
 
+  [[nodiscard]] std::vector<std::string> log_directories() const {
+    std::vector<std::string> all{options_.directory};
+    all.insert(all.end(), options_.more_directories.begin(), options_.more_directories.end());
+    return all;
+  }
+
   Result<void> open_logs() {
     Result<log::MetaProperties> meta = log::LogManager::read_meta(disk, options_.directory);
     if (!meta) {
@@ -265,12 +279,19 @@ struct NodeCore::Impl final : Node {
         return fail(meta.error().code, meta.error().detail);
       }
       const std::string id = options_.cluster_id.empty() ? Uuid::random(prng_).text() : options_.cluster_id;
-      HW_TRY(const log::MetaProperties made,
-             log::LogManager::format(disk, options_.directory, id, options_.node, prng_));
-      static_cast<void>(made);
+      HW_TRY(meta, log::LogManager::format(disk, options_.directory, id, options_.node, prng_));
+    }
+    for (const std::string& directory : options_.more_directories) {
+      const Result<log::MetaProperties> other = log::LogManager::read_meta(disk, directory);
+      if (!other && other.error().code == Errc::not_found) {
+        // One that cannot be made is offline from the start.
+        static_cast<void>(log::LogManager::format(disk, directory, meta->cluster_id, options_.node, prng_));
+      }
     }
     log::LogManagerOptions manager;
-    manager.directory = options_.directory;
+    manager.directories = log_directories();
+    manager.cordoned = configs->list("cordoned.log.dirs");
+    manager.producer_check_interval = milliseconds(configs->number("producer.id.expiration.check.interval.ms"));
     manager.node_id = options_.node;
     manager.cluster_id = options_.cluster_id;
     manager.high_watermark_checkpoint_interval =
@@ -310,7 +331,11 @@ struct NodeCore::Impl final : Node {
     if (const std::string* rack = configs->find("broker.rack")) {
       registration.rack = *rack;
     }
-    registration.log_directories.push_back(directory_id);
+    for (const log::DirectoryStatus& directory : logs->directories()) {
+      if (!directory.failed) {
+        registration.log_directories.push_back(directory.id);
+      }
+    }
     control_options.bootstrap = metadata::bootstrap_records();
     control = std::make_unique<metadata::ControlPlane>(std::move(control_options), election, Prng(prng_.next()));
     HW_CHECK(replay_metadata_log());
@@ -416,6 +441,8 @@ struct NodeCore::Impl final : Node {
   // the image is applied.
   void configs_changed() {
     in_force = std::make_shared<const metadata::BrokerConfigs>(configs->with_dynamic(*image(), options_.node));
+    logs->set_delete_delay(in_force->number("log.segment.delete.delay.ms"));
+    logs->set_cordoned(in_force->list("cordoned.log.dirs"));
     limits.configure(*in_force);
     client_telemetry.configure(static_cast<std::int32_t>(in_force->number("telemetry.max.bytes")));
     client_telemetry.set_subscriptions(*image());
@@ -423,13 +450,18 @@ struct NodeCore::Impl final : Node {
     limits.set_quotas(image()->client_quotas());
   }
 
-  [[nodiscard]] std::optional<log::LogConfig> wanted(const log::LogIdentity& identity) const {
+  [[nodiscard]] std::optional<log::LogConfig> wanted(const log::LogIdentity& identity) {
     const metadata::PartitionImage* partition = image()->find_partition(identity.topic_id, identity.partition);
     if (partition == nullptr || std::find(partition->replicas.begin(), partition->replicas.end(), options_.node) ==
                                     partition->replicas.end()) {
       return std::nullopt;
     }
-    return settings_of(identity.topic).log;
+    // Directories come sorted: the partitions of a topic one after the other, all with the same configuration.
+    if (!wanted_config || wanted_topic != identity.topic) {
+      wanted_topic = identity.topic;
+      wanted_config = settings_of(identity.topic).log;
+    }
+    return wanted_config;
   }
 
   void announce_ready() {
@@ -566,6 +598,7 @@ struct NodeCore::Impl final : Node {
       moved = send_broker_answers() || moved;
       moved = pump_jobs() || moved;
     }
+    logs->check_directories();
     if (!ready_told && control->ready()) {
       announce_ready();
     }
@@ -897,6 +930,7 @@ struct NodeCore::Impl final : Node {
     }
     if (logs->next_deadline() <= now.instant) {
       logs->tick(now.instant, now.wall);
+      the_broker->logs_moved(logs->take_moved());
       for (const Error& problem : logs->take_problems()) {
         emit(event::RequestRefused{ConnectionId(0), -1, -1,
                                    static_cast<std::int16_t>(wire::ErrorCode::kafka_storage_error), problem.detail});
@@ -1015,6 +1049,8 @@ struct NodeCore::Impl final : Node {
   std::unique_ptr<groups::GroupCoordinator> coordinator;
   std::set<PartitionIndex> led_group_partitions;
   std::set<std::string> creating;  // internal topics on their way
+  std::string wanted_topic;        // while logs are loaded
+  std::optional<log::LogConfig> wanted_config;
 
   std::unordered_map<ConnectionId, Connection> connections;
   std::uint64_t serial = 0;

@@ -228,7 +228,7 @@ struct Broker::Impl {
     return result;
   }
 
-  void apply_partition(const metadata::TopicImage& image_topic, PartitionIndex index, Now now,
+  void apply_partition(const metadata::TopicImage& image_topic, PartitionIndex index, bool created, Now now,
                        std::vector<Error>& errors) {
     const metadata::PartitionImage& wanted = image_topic.partitions[static_cast<std::size_t>(index.value())];
     HostedTopic& topic = ensure_topic(image_topic);
@@ -246,7 +246,7 @@ struct Broker::Impl {
       log::PartitionLog* log = logs.find(topic.facts.id, index);
       if (log == nullptr) {
         Result<log::PartitionLog*> made =
-            logs.create_log({topic.facts.name, index, topic.facts.id}, topic.facts.settings.log, now.wall);
+            logs.create_log({topic.facts.name, index, topic.facts.id}, topic.facts.settings.log, now.wall, created);
         if (made) {
           log = *made;
         } else {
@@ -283,7 +283,7 @@ struct Broker::Impl {
     for (const metadata::MetadataDelta::PartitionRef& changed : delta.partitions_changed) {
       const metadata::TopicImage* topic = image->find_topic(changed.topic_id);
       if (topic != nullptr && static_cast<std::size_t>(changed.partition.value()) < topic->partitions.size()) {
-        apply_partition(*topic, changed.partition, now, errors);
+        apply_partition(*topic, changed.partition, changed.created, now, errors);
       }
     }
     bool all_topics = false;
@@ -381,6 +381,35 @@ struct Broker::Impl {
     return version == 11 ? ErrorCode::transaction_abortable : ErrorCode::invalid_txn_state;
   }
 
+  // A partition that stands in a request more than once counts with its last records only, as in Kafka. `superseded` stays
+  // empty where there is none.
+  void mark_superseded(const wire::ProduceRequest& request, bool by_topic_id) {
+    superseded.clear();
+    if (checks.size() < 2) {
+      return;
+    }
+    std::vector<std::size_t> topic_of(request.topic_data.size());  // the first entry of the same topic
+    std::unordered_map<std::string_view, std::size_t> names;
+    std::unordered_map<Uuid, std::size_t> ids;
+    std::unordered_map<std::uint64_t, std::size_t> last;
+    std::size_t at = 0;
+    for (std::size_t t = 0; t < request.topic_data.size(); ++t) {
+      const auto& topic = request.topic_data[t];
+      topic_of[t] = by_topic_id ? ids.emplace(topic.topic_id, t).first->second : names.emplace(topic.name, t).first->second;
+      for (const auto& data : topic.partition_data) {
+        const std::uint64_t key =
+            (static_cast<std::uint64_t>(topic_of[t]) << 32U) | static_cast<std::uint32_t>(data.index);
+        const auto [before, fresh] = last.emplace(key, at);
+        if (!fresh) {
+          superseded.resize(checks.size(), false);
+          superseded[before->second] = true;
+          before->second = at;
+        }
+        ++at;
+      }
+    }
+  }
+
   void produce(const ProduceCaller& caller, wire::ProduceRequest& request, Now now, BrokerOutputs& out) {
     BrokerOutputs::Produced done;
     done.ticket = caller.ticket;
@@ -398,6 +427,7 @@ struct Broker::Impl {
         checks.push_back(wire::check_produce_request(records.span(), caller.version));
       }
     }
+    mark_superseded(request, by_topic_id);
     for (const wire::ProduceRequestCheck& check : checks) {
       if (check.whole_request) {
         refusal = &check.verdict;
@@ -410,10 +440,13 @@ struct Broker::Impl {
       auto& topic_answer = response.responses.emplace_back();
       topic_answer.partition_responses.reserve(topic.partition_data.size());
       for (auto& data : topic.partition_data) {
+        const wire::ProduceRequestCheck& checked = checks[next_check++];
+        if (!superseded.empty() && superseded[next_check - 1]) {
+          continue;
+        }
         auto& answer = topic_answer.partition_responses.emplace_back();
         answer.index = data.index;
         answer.base_offset = kNoOffset;
-        const wire::ProduceRequestCheck& checked = checks[next_check++];
         if (refusal != nullptr) {
           answer.error_code = refusal->error;
           answer.error_message = refusal->detail;
@@ -453,6 +486,10 @@ struct Broker::Impl {
           waiting.push_back({where.partition->topic().id, where.partition->index(), required,
                              response.responses.size() - 1, topic_answer.partition_responses.size() - 1, false});
         }
+      }
+      if (topic_answer.partition_responses.empty() && !topic.partition_data.empty()) {
+        response.responses.pop_back();  // all of it comes again further behind
+        continue;
       }
       topic_answer.name = std::move(topic.name);
       topic_answer.topic_id = topic.topic_id;
@@ -1056,6 +1093,7 @@ struct Broker::Impl {
   std::vector<Found> unknown;
   std::vector<ParkedProduce::Pending> waiting;
   std::vector<wire::ProduceRequestCheck> checks;
+  std::vector<bool> superseded;
 };
 
 Broker::Broker(BrokerOptions options, log::LogManager& logs, event::EventSink* events,
@@ -1100,6 +1138,15 @@ Partition* Broker::find(std::string_view topic, PartitionIndex partition) noexce
 Partition* Broker::find(const Uuid& topic_id, PartitionIndex partition) noexcept {
   return Impl::at(impl_->hosted(topic_id), partition);
 }
+void Broker::logs_moved(const std::vector<log::Moved>& moved) {
+  for (const log::Moved& one : moved) {
+    if (Partition* partition = find(one.topic_id, one.partition)) {
+      partition->set_log(impl_->logs.find(one.topic_id, one.partition));
+      impl_->wake_all(*partition);
+    }
+  }
+}
+log::LogManager& Broker::logs() noexcept { return impl_->logs; }
 std::size_t Broker::parked() const noexcept { return impl_->heap.size(); }
 const FetchSessionCache& Broker::sessions() const noexcept { return impl_->sessions; }
 

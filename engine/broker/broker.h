@@ -119,6 +119,9 @@ class Broker {
 
   [[nodiscard]] Partition* find(std::string_view topic, PartitionIndex partition) noexcept;
   [[nodiscard]] Partition* find(const Uuid& topic_id, PartitionIndex partition) noexcept;
+  // Logs that moved to another directory (LogManager::take_moved()): partitions go on with the new ones.
+  void logs_moved(const std::vector<log::Moved>& moved);
+  [[nodiscard]] log::LogManager& logs() noexcept;
   [[nodiscard]] std::size_t parked() const noexcept;
   [[nodiscard]] const FetchSessionCache& sessions() const noexcept;
 

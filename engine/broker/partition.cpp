@@ -49,7 +49,7 @@ bool Partition::apply(const metadata::PartitionImage& image, Instant now) {
 }
 
 wire::ErrorCode Partition::check(bool leader_only, LeaderEpoch current_leader_epoch) const noexcept {
-  if (log_ == nullptr) {
+  if (log_ == nullptr || log_->offline()) {
     return wire::ErrorCode::kafka_storage_error;
   }
   if (current_leader_epoch.value() >= 0 && current_leader_epoch != leader_epoch_) {

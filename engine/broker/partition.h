@@ -51,6 +51,8 @@ class Partition {
   [[nodiscard]] const TopicFacts& topic() const noexcept { return topic_; }
   [[nodiscard]] PartitionIndex index() const noexcept { return index_; }
   [[nodiscard]] log::PartitionLog* log() const noexcept { return log_; }
+  // The log moved to another directory: the same records, another object.
+  void set_log(log::PartitionLog* log) noexcept { log_ = log; }
 
   // Takes over leader, epochs and replicas. True: the role or the epoch changed, so whoever waits must look again.
   bool apply(const metadata::PartitionImage& image, Instant now);

@@ -33,6 +33,9 @@ void refuse(AppendOutcome& outcome, wire::ErrorCode error, std::string message) 
 }  // namespace
 
 void PartitionLog::Impl::fail_with(AppendOutcome& outcome, const Error& error) const {
+  if (context_.health != nullptr) {
+    context_.health->note(error);
+  }
   outcome = AppendOutcome{};
   outcome.error = wire::ErrorCode::kafka_storage_error;
   outcome.error_message = error.detail;
@@ -337,9 +340,11 @@ Result<void> PartitionLog::Impl::write(const Bytes& batches, ConnectionId connec
         changed = epochs_.assign(batch.leader_epoch(), batch.base_offset()) || changed;
       }
     }
-    if (changed) {
+    if (changed || epochs_unwritten_) {
       if (auto noted = write_epochs(); !noted) {
-        epochs_.truncate_from_end(log_end_);
+        if (changed) {
+          epochs_.truncate_from_end(log_end_);
+        }
         return noted;
       }
     }

@@ -25,6 +25,7 @@ struct DiskJob {
   PartitionIndex partition;  // flush
   Offset up_to;              // flush: everything below is on stable storage once the work has succeeded
   std::uint64_t generation = 0;  // flush: of the log's truncations; what was cut in between is not flushed
+  bool future = false;           // flush: of the log that is on its way to another directory
   std::uint64_t names = 0;       // flush: of the log's files; names made later are not flushed
   std::function<Result<void>()> work;
 };

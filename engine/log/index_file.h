@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/base/bytes.h"
@@ -39,6 +40,7 @@ class IndexFile {
   // Writes what is pending; with `make`, the file is there afterwards even if it is empty.
   Result<void> write_pending(bool make);
   [[nodiscard]] bool has_pending() const { return !pending_.empty(); }
+  void moved_to(std::string path) { path_ = std::move(path); }
   // For fsync jobs; null where there is no file.
   [[nodiscard]] std::shared_ptr<env::File> file() const { return file_; }
   [[nodiscard]] const std::string& path() const { return path_; }

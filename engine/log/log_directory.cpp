@@ -133,6 +133,10 @@ std::optional<DirectoryName> parse_partition_directory(std::string_view name) {
   return DirectoryName{std::string(name.substr(0, dash)), PartitionIndex(partition)};
 }
 
+std::size_t future_directory_length(std::string_view topic, PartitionIndex partition) {
+  return partition_directory(topic, partition).size() + std::string_view(".").size() + 32 + std::string_view("-future").size();
+}
+
 std::string renamed_directory(std::string_view topic, PartitionIndex partition, const Uuid& unique,
                               std::string_view suffix) {
   std::string hex = unique.hex();

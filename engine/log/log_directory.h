@@ -36,6 +36,8 @@ struct DirectoryName {
 [[nodiscard]] std::string partition_directory(std::string_view topic, PartitionIndex partition);
 // nullopt where the name is not `<topic>-<number>`.
 [[nodiscard]] std::optional<DirectoryName> parse_partition_directory(std::string_view name);
+// How long the name of a directory on its way to another one is, uncut: Kafka refuses to move what would not fit.
+[[nodiscard]] std::size_t future_directory_length(std::string_view topic, PartitionIndex partition);
 // "<topic>-<partition>.<32 hex digits>-delete" and alike; the topic is cut so that the name fits 255 bytes.
 [[nodiscard]] std::string renamed_directory(std::string_view topic, PartitionIndex partition, const Uuid& unique,
                                             std::string_view suffix);

@@ -2,256 +2,25 @@
 #include "engine/log/log_manager.h"
 
 #include <algorithm>
-#include <deque>
-#include <map>
-#include <unordered_map>
 #include <utility>
 
-#include "engine/log/checkpoint_file.h"
 #include "engine/log/log_directory.h"
+#include "engine/log/log_manager_impl.h"
 
 namespace hw::log {
+
 namespace {
 
-using Key = std::pair<std::string, PartitionIndex>;
+Offset lookup(const OffsetCheckpoint& offsets, const LogKey& key) {
+  const auto it = offsets.find(key);
+  return it == offsets.end() ? Offset(0) : it->second;
+}
 
-struct IdKey {
-  Uuid topic_id;
-  PartitionIndex partition;
-  friend bool operator==(const IdKey&, const IdKey&) = default;
-};
-struct IdHash {
-  std::size_t operator()(const IdKey& key) const noexcept {
-    return std::hash<Uuid>{}(key.topic_id) ^ (static_cast<std::size_t>(key.partition.value()) * std::size_t{0x9e3779b97f4a7c15});
-  }
-};
-
-// A checkpoint file that is written now and then, never twice at a time.
-struct Checkpoint {
-  const char* name = nullptr;
-  Duration interval{};
-  Instant due = kNever;  // kNever: nothing changed since it was written
-  bool writing = false;
-  std::uint64_t job_id = 0;
-  std::string written;   // what the file holds
-  std::string in_flight;
-};
-
-// One turn of retention looks at so many logs and renames so many segments; the next one goes on.
-constexpr std::size_t kLogsPerTurn = 256;
-constexpr std::size_t kSegmentsPerTurn = 64;
-
-struct WaitingRemoval {
-  Instant due;
-  Removal removal;
-};
-
-// The metadata log's offsets belong to raft, not to these files.
-constexpr const char* kMetadataTopic = "__cluster_metadata";
+bool ends_with(std::string_view text, std::string_view tail) {
+  return text.size() > tail.size() && text.substr(text.size() - tail.size()) == tail;
+}
 
 }  // namespace
-
-struct LogManager::Impl {
-  Impl(env::Disk& the_disk, LogManagerOptions the_options, event::EventSink* the_events, Prng the_prng)
-      : disk(the_disk), options(std::move(the_options)), events(the_events), prng(the_prng) {}
-
-  env::Disk& disk;
-  LogManagerOptions options;
-  event::EventSink* events;
-  Prng prng;
-  std::unique_ptr<env::Lock> lock;
-  MetaProperties meta;
-  bool clean = false;
-  std::int64_t previous_epoch = -1;
-  DiskJobs jobs;
-  wire::RecordScratch scratch;
-  std::map<Key, std::unique_ptr<PartitionLog>> logs;
-  std::unordered_map<IdKey, PartitionLog*, IdHash> by_id;
-  OffsetCheckpoint recovery_points;
-  OffsetCheckpoint high_watermarks;
-  OffsetCheckpoint log_starts;
-  Checkpoint recovery_checkpoint;
-  Checkpoint watermark_checkpoint;
-  Checkpoint start_checkpoint;
-  Instant retention_due = kNever;
-  std::optional<Key> retention_next;     // a pass is under way; it goes on here
-  std::deque<Key> retention_again;       // a flush came back that a deletion waited for
-  std::vector<WaitingRemoval> removals;  // ascending by due
-  std::vector<Error> problems;
-
-  [[nodiscard]] std::string path(const std::string& name) const { return options.directory + "/" + name; }
-
-  Result<OffsetCheckpoint> read_checkpoint(const char* name) {
-    if (!disk.exists(path(name))) {
-      return OffsetCheckpoint{};
-    }
-    HW_TRY(const Bytes bytes, disk.read_whole(path(name)));
-    Result<OffsetCheckpoint> offsets = parse_offsets(bytes.text());
-    if (!offsets) {
-      offsets.error().detail = path(name) + ": " + offsets.error().detail;
-    }
-    return offsets;
-  }
-
-  static Offset lookup(const OffsetCheckpoint& offsets, const Key& key) {
-    const auto it = offsets.find(key);
-    return it == offsets.end() ? Offset(0) : it->second;
-  }
-
-  Result<PartitionLog*> open_log(const LogIdentity& identity, const LogConfig& config, WallTime now, bool known) {
-    const Key key{identity.topic, identity.partition};
-    OpenParameters parameters;
-    parameters.directory = path(partition_directory(identity.topic, identity.partition));
-    parameters.identity = identity;
-    parameters.config = config;
-    parameters.clean = clean;
-    parameters.recovery_point = lookup(recovery_points, key);
-    parameters.log_start_offset = lookup(log_starts, key);
-    parameters.high_watermark = lookup(high_watermarks, key);
-    parameters.now = now;
-    parameters.seed = prng.next();
-    parameters.identity_known = known;
-    const LogContext context{&disk, &jobs, events, options.node_id, &scratch};
-    HW_TRY(std::unique_ptr<PartitionLog> log, PartitionLog::open(context, parameters));
-    PartitionLog* raw = log.get();
-    by_id[{identity.topic_id, identity.partition}] = raw;
-    logs[key] = std::move(log);
-    return raw;
-  }
-
-  template <class Value>
-  std::string checkpoint_text(Value value) const {
-    OffsetCheckpoint offsets;
-    for (const auto& [key, log] : logs) {
-      if (key.first == kMetadataTopic) {
-        continue;
-      }
-      offsets.emplace_hint(offsets.end(), key, value(*log));
-    }
-    return format_offsets(offsets);
-  }
-  std::string recovery_text() const {
-    return checkpoint_text([](const PartitionLog& log) { return log.recovery_point(); });
-  }
-  std::string watermark_text() const {
-    return checkpoint_text([](const PartitionLog& log) { return log.high_watermark(); });
-  }
-  // Only logs whose start is not where their first segment begins.
-  std::string start_text() const {
-    OffsetCheckpoint offsets;
-    for (const auto& [key, log] : logs) {
-      if (key.first != kMetadataTopic && log->log_start_offset() > Offset(0)) {
-        offsets.emplace_hint(offsets.end(), key, log->log_start_offset());
-      }
-    }
-    return format_offsets(offsets);
-  }
-
-  void queue(Checkpoint& checkpoint, std::string text) {
-    if (checkpoint.writing || text == checkpoint.written) {
-      return;
-    }
-    checkpoint.writing = true;
-    checkpoint.in_flight = std::move(text);
-    DiskJob job;
-    job.kind = JobKind::checkpoint;
-    job.work = [disk_ptr = &disk, file = path(checkpoint.name), text_copy = checkpoint.in_flight]() {
-      return disk_ptr->write_whole(file, as_bytes(text_copy), true);
-    };
-    checkpoint.job_id = jobs.push(std::move(job));
-  }
-
-  void push_removal(Removal removal) {
-    DiskJob job;
-    job.kind = JobKind::remove;
-    job.work = [disk_ptr = &disk, gone = std::move(removal)]() -> Result<void> {
-      for (const std::string& file : gone.files) {
-        if (Result<void> done = disk_ptr->remove(file); !done && done.error().code != Errc::not_found) {
-          return done;
-        }
-      }
-      if (!gone.tree.empty()) {
-        return disk_ptr->remove_tree(gone.tree);
-      }
-      return {};
-    };
-    jobs.push(std::move(job));
-  }
-
-  void schedule_removals(Instant now) {
-    for (Removal& removal : jobs.take_removals()) {
-      if (!options.keep_deleted || removal.delay_ms <= 0) {
-        push_removal(std::move(removal));
-        continue;
-      }
-      const Instant due = now + milliseconds(removal.delay_ms);
-      const auto at = std::upper_bound(removals.begin(), removals.end(), due,
-                                       [](Instant when, const WaitingRemoval& other) { return when < other.due; });
-      removals.insert(at, WaitingRemoval{due, std::move(removal)});
-    }
-    std::size_t due = 0;
-    while (due < removals.size() && removals[due].due <= now) {
-      push_removal(std::move(removals[due].removal));
-      ++due;
-    }
-    removals.erase(removals.begin(), removals.begin() + static_cast<std::ptrdiff_t>(due));
-  }
-
-  // True: the allowance is used up and the log may have more to delete.
-  bool retain(const Key& key, PartitionLog& log, WallTime wall, std::size_t& allowance) {
-    if (key.first == kMetadataTopic) {
-      return false;
-    }
-    Result<std::size_t> gone = log.delete_old_segments(wall, allowance);
-    if (!gone) {
-      problems.push_back(std::move(gone.error()));
-      return false;
-    }
-    allowance -= std::min(allowance, *gone + (log.deletion_waits() ? 1 : 0));
-    return allowance == 0 && !log.deletion_waits();
-  }
-
-  void go_on_with_retention(Instant now, WallTime wall) {
-    std::size_t allowance = kSegmentsPerTurn;
-    while (!retention_again.empty() && allowance > 0) {
-      const Key key = std::move(retention_again.front());
-      retention_again.pop_front();
-      if (const auto it = logs.find(key); it != logs.end() && retain(key, *it->second, wall, allowance)) {
-        retention_again.push_front(key);  // it may have more
-      }
-    }
-    if (retention_due <= now) {
-      retention_due = now + options.retention_check_interval;
-      if (!retention_next && !logs.empty()) {
-        retention_next = logs.begin()->first;
-      }
-    }
-    if (!retention_next || allowance == 0) {
-      return;
-    }
-    auto it = logs.lower_bound(*retention_next);
-    for (std::size_t i = 0; i < kLogsPerTurn && it != logs.end() && allowance > 0; ++i) {
-      if (retain(it->first, *it->second, wall, allowance)) {
-        break;  // the next turn begins with it
-      }
-      ++it;
-    }
-    retention_next = it == logs.end() ? std::nullopt : std::optional<Key>(it->first);
-  }
-
-  [[nodiscard]] Instant retention_deadline() const {
-    return retention_next || !retention_again.empty() || jobs.has_removals() ? Instant{} : retention_due;
-  }
-
-  Result<void> write_now(Checkpoint& checkpoint, const std::string& text, bool always) {
-    if (!always && text == checkpoint.written) {
-      return {};
-    }
-    HW_CHECK(disk.write_whole(path(checkpoint.name), as_bytes(text), true));
-    checkpoint.written = text;
-    return {};
-  }
-};
 
 LogManager::LogManager(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 LogManager::~LogManager() = default;
@@ -287,81 +56,313 @@ Result<MetaProperties> LogManager::format(env::Disk& disk, const std::string& di
 
 Result<std::unique_ptr<LogManager>> LogManager::open(env::Disk& disk, LogManagerOptions options,
                                                      event::EventSink* events, Prng prng) {
+  HW_ASSERT(!options.directories.empty(), "a node has a log directory");
   std::unique_ptr<LogManager> manager(
       new LogManager(std::make_unique<Impl>(disk, std::move(options), events, prng)));
   Impl& state = *manager->impl_;
-  const std::string& directory = state.options.directory;
-  if (!disk.is_directory(directory)) {
-    return fail(Errc::not_found, directory + " is not a directory");
-  }
-  HW_TRY(state.meta, read_meta(disk, directory));
-  if (!state.options.cluster_id.empty() && state.meta.cluster_id != state.options.cluster_id) {
-    return fail(Errc::invalid, directory + " belongs to cluster " + state.meta.cluster_id + ", not to " +
-                                   state.options.cluster_id);
-  }
-  if (state.meta.node_id != state.options.node_id) {
-    return fail(Errc::invalid, directory + " belongs to node " + std::to_string(state.meta.node_id.value()) +
-                                   ", not to node " + std::to_string(state.options.node_id.value()));
-  }
-  // Only now is anything touched.
-  Result<std::unique_ptr<env::Lock>> lock = disk.lock(state.path(kLockFile));
-  if (!lock) {
-    return Unexpected(std::move(lock.error()));
-  }
-  state.lock = std::move(*lock);
-  HW_TRY(state.recovery_points, state.read_checkpoint(kRecoveryPointCheckpoint));
-  HW_TRY(state.high_watermarks, state.read_checkpoint(kHighWatermarkCheckpoint));
-  HW_TRY(state.log_starts, state.read_checkpoint(kLogStartCheckpoint));
-  state.recovery_checkpoint.name = kRecoveryPointCheckpoint;
-  state.recovery_checkpoint.interval = state.options.recovery_point_checkpoint_interval;
-  state.watermark_checkpoint.name = kHighWatermarkCheckpoint;
-  state.watermark_checkpoint.interval = state.options.high_watermark_checkpoint_interval;
-  state.start_checkpoint.name = kLogStartCheckpoint;
-  state.start_checkpoint.interval = state.options.start_checkpoint_delay;
-  state.recovery_checkpoint.written = format_offsets(state.recovery_points);
-  state.watermark_checkpoint.written = format_offsets(state.high_watermarks);
-  state.start_checkpoint.written = format_offsets(state.log_starts);
-  if (disk.exists(state.path(kCleanShutdown))) {
-    HW_TRY(const Bytes bytes, disk.read_whole(state.path(kCleanShutdown), 4096));
-    const Result<std::int64_t> epoch = parse_clean_shutdown(bytes.text());
-    state.clean = true;  // its presence says it; what it holds is extra
-    state.previous_epoch = epoch.value_or(-1);
-    // From the first write on, the directory is not closed cleanly any more.
-    HW_CHECK(disk.remove(state.path(kCleanShutdown)));
+  for (const std::string& path : state.options.directories) {
+    if (state.find_directory(path) != nullptr) {
+      return fail(Errc::invalid, path + " is named twice among the log directories");
+    }
+    auto directory = std::make_unique<Impl::Directory>();
+    directory->path = path;
+    if (Result<void> opened = state.open_directory(*directory); !opened) {
+      const Errc code = opened.error().code;
+      const bool disk_failed = code == Errc::io || code == Errc::permission || code == Errc::not_found || code == Errc::no_space;
+      if (state.directories.empty() || !disk_failed) {
+        return Unexpected(std::move(opened.error()));
+      }
+      // Not the one with the metadata: the others go on without it.
+      directory->failed = true;
+      directory->lock.reset();
+      if (events != nullptr) {
+        events->emit(event::LogDirFailed{state.options.node_id, path, opened.error().detail});
+      }
+    }
+    for (const auto& other : state.directories) {
+      if (!directory->failed && !other->failed && directory->meta.directory_id == other->meta.directory_id &&
+          !directory->meta.directory_id.is_zero()) {
+        return fail(Errc::invalid, path + " has the same directory.id as " + other->path + ": one is a copy of the other");
+      }
+    }
+    state.directories.push_back(std::move(directory));
   }
   return manager;
 }
 
-const MetaProperties& LogManager::meta() const { return impl_->meta; }
-bool LogManager::was_clean() const { return impl_->clean; }
-std::int64_t LogManager::previous_broker_epoch() const { return impl_->previous_epoch; }
+Result<void> LogManager::Impl::open_directory(Directory& directory) {
+  if (!disk.is_directory(directory.path)) {
+    return fail(Errc::not_found, directory.path + " is not a directory");
+  }
+  HW_TRY(directory.meta, read_meta(disk, directory.path));
+  if (!options.cluster_id.empty() && directory.meta.cluster_id != options.cluster_id) {
+    return fail(Errc::invalid, directory.path + " belongs to cluster " + directory.meta.cluster_id + ", not to " +
+                                   options.cluster_id);
+  }
+  if (!directories.empty() && directory.meta.cluster_id != directories.front()->meta.cluster_id) {
+    return fail(Errc::invalid, directory.path + " belongs to cluster " + directory.meta.cluster_id + ", " +
+                                   directories.front()->path + " to " + directories.front()->meta.cluster_id);
+  }
+  if (directory.meta.node_id != options.node_id) {
+    return fail(Errc::invalid, directory.path + " belongs to node " + std::to_string(directory.meta.node_id.value()) +
+                                   ", not to node " + std::to_string(options.node_id.value()));
+  }
+  // Only now is anything touched.
+  HW_TRY(directory.lock, disk.lock(directory.file(kLockFile)));
+  HW_TRY(directory.recovery_points, read_checkpoint(directory, kRecoveryPointCheckpoint));
+  HW_TRY(directory.high_watermarks, read_checkpoint(directory, kHighWatermarkCheckpoint));
+  HW_TRY(directory.log_starts, read_checkpoint(directory, kLogStartCheckpoint));
+  directory.recovery_checkpoint.name = kRecoveryPointCheckpoint;
+  directory.recovery_checkpoint.interval = options.recovery_point_checkpoint_interval;
+  directory.watermark_checkpoint.name = kHighWatermarkCheckpoint;
+  directory.watermark_checkpoint.interval = options.high_watermark_checkpoint_interval;
+  directory.start_checkpoint.name = kLogStartCheckpoint;
+  directory.start_checkpoint.interval = options.start_checkpoint_delay;
+  directory.recovery_checkpoint.written = format_offsets(directory.recovery_points);
+  directory.watermark_checkpoint.written = format_offsets(directory.high_watermarks);
+  directory.start_checkpoint.written = format_offsets(directory.log_starts);
+  if (disk.exists(directory.file(kCleanShutdown))) {
+    HW_TRY(const Bytes bytes, disk.read_whole(directory.file(kCleanShutdown), 4096));
+    const Result<std::int64_t> epoch = parse_clean_shutdown(bytes.text());
+    directory.clean = true;  // its presence says it; what it holds is extra
+    directory.previous_epoch = epoch.value_or(-1);
+    // From the first write on, the directory is not closed cleanly any more.
+    HW_CHECK(disk.remove(directory.file(kCleanShutdown)));
+  }
+  return {};
+}
 
-Result<PartitionLog*> LogManager::create_log(const LogIdentity& identity, const LogConfig& config, WallTime now) {
+Result<OffsetCheckpoint> LogManager::Impl::read_checkpoint(const Directory& directory, const char* name) {
+  const std::string path = directory.file(name);
+  if (!disk.exists(path)) {
+    return OffsetCheckpoint{};
+  }
+  HW_TRY(const Bytes bytes, disk.read_whole(path));
+  Result<OffsetCheckpoint> offsets = parse_offsets(bytes.text());
+  if (!offsets) {
+    offsets.error().detail = path + ": " + offsets.error().detail;
+  }
+  return offsets;
+}
+
+const MetaProperties& LogManager::meta() const { return impl_->directories.front()->meta; }
+bool LogManager::was_clean() const {
+  return std::all_of(impl_->directories.begin(), impl_->directories.end(),
+                     [](const auto& directory) { return directory->clean; });
+}
+std::int64_t LogManager::previous_broker_epoch() const { return impl_->directories.front()->previous_epoch; }
+
+// ---- directories
+
+LogManager::Impl::Directory* LogManager::Impl::find_directory(const std::string& path) const {
+  for (const auto& directory : directories) {
+    if (directory->path == path) {
+      return directory.get();
+    }
+  }
+  return nullptr;
+}
+
+bool LogManager::Impl::any_failed() const {
+  return std::any_of(directories.begin(), directories.end(), [](const auto& directory) { return directory->failed; });
+}
+
+// Where a new log goes: where somebody asked for, otherwise to the directory with the fewest.
+LogManager::Impl::Directory* LogManager::Impl::place_for(const LogKey& key) {
+  if (key.first == kMetadataTopic) {
+    return directories.front().get();
+  }
+  if (const auto wish = preferred.find(key); wish != preferred.end()) {
+    Directory* wanted = find_directory(wish->second);
+    if (wanted != nullptr && !wanted->failed) {
+      return wanted;
+    }
+  }
+  Directory* best = nullptr;
+  for (const bool cordoned_too : {false, true}) {
+    for (const auto& directory : directories) {
+      const bool cordoned =
+          std::find(options.cordoned.begin(), options.cordoned.end(), directory->path) != options.cordoned.end();
+      if (!directory->failed && (cordoned_too || !cordoned) && (best == nullptr || directory->logs < best->logs)) {
+        best = directory.get();
+      }
+    }
+    if (best != nullptr) {
+      break;
+    }
+  }
+  return best;
+}
+
+std::vector<DirectoryStatus> LogManager::directories() const {
+  const Impl& state = *impl_;
+  std::vector<DirectoryStatus> all;
+  for (const auto& directory : state.directories) {
+    DirectoryStatus& status = all.emplace_back();
+    status.path = directory->path;
+    status.id = directory->meta.directory_id;
+    status.failed = directory->failed;
+    status.cordoned =
+        std::find(state.options.cordoned.begin(), state.options.cordoned.end(), directory->path) != state.options.cordoned.end();
+    if (status.failed) {
+      continue;
+    }
+    const auto known = [](const Result<std::uint64_t>& bytes) { return bytes ? static_cast<std::int64_t>(*bytes) : -1; };
+    status.total_bytes = known(state.disk.total_bytes(directory->path));
+    status.usable_bytes = known(state.disk.free_bytes(directory->path));
+  }
+  const auto status_of = [&](const Impl::Directory* wanted) -> DirectoryStatus& {
+    std::size_t i = 0;
+    while (state.directories[i].get() != wanted) {
+      ++i;
+    }
+    return all[i];
+  };
+  for (const auto& [key, held] : state.logs) {
+    if (key.first == kMetadataTopic || held.directory->failed) {
+      continue;
+    }
+    const PartitionLog& log = *held.log;
+    status_of(held.directory).replicas.push_back({&log, std::max<std::int64_t>(log.high_watermark() - log.log_end_offset(), 0)});
+    if (held.move != nullptr) {
+      status_of(held.move->to).replicas.push_back(
+          {held.move->log.get(), log.log_end_offset() - held.move->log->log_end_offset(), true});
+    }
+  }
+  return all;
+}
+
+DirectoryState LogManager::directory_state(const std::string& path) const {
+  const Impl::Directory* directory = impl_->find_directory(path);
+  return directory == nullptr  ? DirectoryState::unknown
+         : directory->failed ? DirectoryState::failed
+                             : DirectoryState::online;
+}
+
+void LogManager::set_cordoned(std::vector<std::string> paths) { impl_->options.cordoned = std::move(paths); }
+
+void LogManager::prefer_directory(const std::string& topic, PartitionIndex partition, const std::string& path) {
+  constexpr std::size_t kWishes = 10'000;
+  if (impl_->preferred.size() < kWishes) {
+    impl_->preferred[{topic, partition}] = path;
+  }
+}
+
+std::vector<Moved> LogManager::take_moved() { return std::exchange(impl_->moved, {}); }
+
+// ---- logs
+
+Result<PartitionLog*> LogManager::Impl::open_log(Directory& directory, const LogIdentity& identity, const LogConfig& config,
+                                                 WallTime now, bool known) {
+  const LogKey key{identity.topic, identity.partition};
+  OpenParameters parameters;
+  parameters.directory = directory.file(partition_directory(identity.topic, identity.partition));
+  parameters.identity = identity;
+  parameters.config = config;
+  parameters.clean = directory.clean;
+  parameters.recovery_point = lookup(directory.recovery_points, key);
+  parameters.log_start_offset = lookup(directory.log_starts, key);
+  parameters.high_watermark = lookup(directory.high_watermarks, key);
+  parameters.now = now;
+  parameters.seed = prng.next();
+  parameters.identity_known = known;
+  const LogContext context{&disk, &jobs, events, options.node_id, &scratch, &directory.health, false};
+  Result<std::unique_ptr<PartitionLog>> log = PartitionLog::open(context, parameters);
+  if (!log) {
+    directory.health.note(log.error());
+    return Unexpected(std::move(log.error()));
+  }
+  PartitionLog* raw = log->get();
+  by_id[{identity.topic_id, identity.partition}] = raw;
+  Held& held = logs[key];
+  held.log = std::move(*log);
+  held.directory = &directory;
+  directory.logs += key.first == kMetadataTopic ? std::size_t{0} : std::size_t{1};
+  preferred.erase(key);
+  return raw;
+}
+
+Result<PartitionLog*> LogManager::create_log(const LogIdentity& identity, const LogConfig& config, WallTime now,
+                                             bool is_new) {
+  Impl& state = *impl_;
   if (PartitionLog* there = find(identity.topic, identity.partition)) {
     if (there->identity().topic_id == identity.topic_id) {
       return there;
     }
     return fail(Errc::exists, there->directory() + " belongs to topic id " + there->identity().topic_id.text());
   }
-  return impl_->open_log(identity, config, now, false);
+  const LogKey key{identity.topic, identity.partition};
+  Impl::Directory* place = nullptr;
+  // One that was not loaded may lie in any of them.
+  for (const auto& directory : state.directories) {
+    if (!directory->failed && state.disk.is_directory(directory->file(partition_directory(key.first, key.second)))) {
+      place = directory.get();
+      break;
+    }
+  }
+  if (place == nullptr) {
+    if (!is_new && state.any_failed()) {
+      return fail(Errc::io, identity.topic + "-" + std::to_string(identity.partition.value()) +
+                                " may lie in a log directory that is offline");
+    }
+    place = state.place_for(key);
+  }
+  if (place == nullptr) {
+    return fail(Errc::io, "every log directory is offline");
+  }
+  return state.open_log(*place, identity, config, now, false);
 }
 
 Result<void> LogManager::load_all(const Wanted& wanted, WallTime now) {
-  Impl& state = *impl_;
-  HW_TRY(const std::vector<std::string> names, state.disk.list(state.options.directory));
+  for (const auto& directory : impl_->directories) {
+    if (directory->failed) {
+      continue;
+    }
+    Result<void> loaded = impl_->load_directory(*directory, wanted, now);
+    if (!loaded && impl_->directories.size() == 1) {
+      return loaded;
+    }
+    if (!loaded) {
+      directory->health.note(loaded.error());
+      if (directory->health.problem.empty()) {
+        return loaded;  // not the disk: corrupt, or of a newer version
+      }
+    }
+  }
+  impl_->give_up_failed_directories();
+  return {};
+}
+
+void LogManager::Impl::set_aside(const std::string& path, const LogIdentity& identity, Directory& directory,
+                                 const char* suffix) {
+  const std::string name = renamed_directory(identity.topic, identity.partition, Uuid::random(prng), suffix);
+  if (Result<void> renamed = disk.rename(path, directory.file(name)); !renamed) {
+    problems.push_back(std::move(renamed.error()));
+  }
+}
+
+Result<void> LogManager::Impl::load_directory(Directory& directory, const Wanted& wanted, WallTime now) {
+  HW_TRY(const std::vector<std::string> names, disk.list(directory.path));
   for (const std::string& name : names) {
-    if (name.size() > 7 && name.compare(name.size() - 7, 7, "-delete") == 0) {
-      state.push_removal(Removal{{}, state.path(name), 0});
+    // What was on its way to here when the node stopped begins anew when it is asked for again.
+    if (ends_with(name, "-delete") || ends_with(name, "-future")) {
+      push_removal(Removal{{}, directory.file(name), 0});
       continue;
     }
     const std::optional<DirectoryName> parsed = parse_partition_directory(name);
-    if (!parsed || find(parsed->topic, parsed->partition) != nullptr || !state.disk.is_directory(state.path(name))) {
+    if (!parsed || !disk.is_directory(directory.file(name))) {
       continue;
     }
     LogIdentity identity{parsed->topic, parsed->partition, Uuid{}};
+    if (const auto there = logs.find({parsed->topic, parsed->partition}); there != logs.end()) {
+      if (there->second.directory != &directory) {
+        set_aside(directory.file(name), identity, directory, "-stray");  // a copy: a move that ended in a crash
+      }
+      continue;
+    }
     bool known = false;
-    const std::string metadata = state.path(name) + "/" + kPartitionMetadata;
-    if (const Result<Bytes> bytes = state.disk.read_whole(metadata, 4096)) {
+    const std::string metadata = directory.file(name) + "/" + kPartitionMetadata;
+    if (const Result<Bytes> bytes = disk.read_whole(metadata, 4096)) {
       if (const Result<Uuid> id = parse_partition_metadata(bytes->text())) {
         identity.topic_id = *id;
         known = true;
@@ -369,11 +370,11 @@ Result<void> LogManager::load_all(const Wanted& wanted, WallTime now) {
     }
     const std::optional<LogConfig> config = wanted(identity);
     if (!config) {
-      const std::string stray = renamed_directory(parsed->topic, parsed->partition, Uuid::random(state.prng), "-stray");
-      HW_CHECK(state.disk.rename(state.path(name), state.path(stray)));
+      const std::string stray = renamed_directory(parsed->topic, parsed->partition, Uuid::random(prng), "-stray");
+      HW_CHECK(disk.rename(directory.file(name), directory.file(stray)));
       continue;
     }
-    HW_TRY(PartitionLog * log, state.open_log(identity, *config, now, known));
+    HW_TRY(PartitionLog * log, open_log(directory, identity, *config, now, known));
     static_cast<void>(log);
   }
   return {};
@@ -386,163 +387,86 @@ PartitionLog* LogManager::find(const Uuid& topic_id, PartitionIndex partition) c
 
 PartitionLog* LogManager::find(const std::string& topic, PartitionIndex partition) const {
   const auto it = impl_->logs.find({topic, partition});
-  return it == impl_->logs.end() ? nullptr : it->second.get();
+  return it == impl_->logs.end() ? nullptr : it->second.log.get();
+}
+
+LogManager::Impl::Held* LogManager::Impl::held(const Uuid& topic_id, PartitionIndex partition) {
+  const auto it = by_id.find({topic_id, partition});
+  if (it == by_id.end()) {
+    return nullptr;
+  }
+  const auto at = logs.find({it->second->identity().topic, partition});
+  return at == logs.end() ? nullptr : &at->second;
 }
 
 std::vector<PartitionLog*> LogManager::logs() const {
   std::vector<PartitionLog*> all;
   all.reserve(impl_->logs.size());
-  for (const auto& [key, log] : impl_->logs) {
-    all.push_back(log.get());
+  for (const auto& [key, held] : impl_->logs) {
+    all.push_back(held.log.get());
   }
   return all;
 }
 
 Result<void> LogManager::delete_log(const Uuid& topic_id, PartitionIndex partition) {
   Impl& state = *impl_;
-  const auto it = state.by_id.find({topic_id, partition});
-  if (it == state.by_id.end()) {
+  Impl::Held* held = state.held(topic_id, partition);
+  if (held == nullptr) {
     return fail(Errc::not_found, "no log of this topic id and partition");
   }
-  PartitionLog& log = *it->second;
+  PartitionLog& log = *held->log;
   const LogIdentity identity = log.identity();
-  const std::string renamed =
-      state.path(renamed_directory(identity.topic, identity.partition, Uuid::random(state.prng), "-delete"));
-  HW_CHECK(state.disk.rename(log.directory(), renamed));
+  const LogKey key{identity.topic, identity.partition};
+  Impl::Directory& directory = *held->directory;
+  state.cancel_move(*held);
+  state.forget_move(key);
+  if (!directory.failed) {
+    const std::string renamed =
+        directory.file(renamed_directory(identity.topic, identity.partition, Uuid::random(state.prng), "-delete"));
+    HW_CHECK(state.disk.rename(log.directory(), renamed));
+    state.remove_soon(Removal{{}, renamed, state.options.delete_delay_ms});
+  }
   if (log.log_start_offset() > Offset(0)) {
-    state.start_checkpoint.due = Instant{};  // a topic of the same name must not find this start
+    directory.start_checkpoint.due = Instant{};  // a topic of the same name must not find this start
   }
   log.abandon();
-  state.by_id.erase(it);
-  state.logs.erase({identity.topic, identity.partition});
-  Removal removal{{}, renamed, state.options.delete_delay_ms};
-  if (state.options.keep_deleted) {
-    state.jobs.remove_later(std::move(removal));
-  } else {
-    state.push_removal(std::move(removal));
-  }
+  state.by_id.erase({topic_id, partition});
+  state.logs.erase(key);
+  directory.logs -= 1;
   state.jobs.note_change();
   // A topic of the same name that comes later begins anew.
-  const Key key{identity.topic, identity.partition};
-  state.recovery_points.erase(key);
-  state.high_watermarks.erase(key);
-  state.log_starts.erase(key);
+  directory.recovery_points.erase(key);
+  directory.high_watermarks.erase(key);
+  directory.log_starts.erase(key);
   return {};
 }
 
 DiskJobs& LogManager::jobs() { return impl_->jobs; }
 
-void LogManager::job_done(const DiskJob& job, const Result<void>& result, WallTime now) {
-  Impl& state = *impl_;
-  switch (job.kind) {
-    case JobKind::flush:
-      if (PartitionLog* log = find(job.topic_id, job.partition)) {
-        if (result) {
-          log->flushed(job, now);
-          if (log->deletion_waits()) {
-            state.retention_again.emplace_back(log->identity().topic, log->identity().partition);
-          }
-        } else {
-          log->flush_failed();
-        }
-      }
-      break;
-    case JobKind::checkpoint:
-      for (Checkpoint* checkpoint :
-           {&state.recovery_checkpoint, &state.watermark_checkpoint, &state.start_checkpoint}) {
-        if (checkpoint->writing && checkpoint->job_id == job.id) {
-          checkpoint->writing = false;
-          if (result) {
-            checkpoint->written = std::move(checkpoint->in_flight);
-          } else if (checkpoint == &state.start_checkpoint) {
-            state.jobs.note_start_change();
-          } else {
-            state.jobs.note_change();
-          }
-        }
-      }
-      break;
-    case JobKind::remove:
-      break;  // what could not be removed is removed at the next start
-  }
-}
-
-void LogManager::start_tasks(Instant now) { impl_->retention_due = now + impl_->options.initial_task_delay; }
-void LogManager::set_delete_delay(std::int64_t delay_ms) { impl_->options.delete_delay_ms = delay_ms; }
-std::vector<Error> LogManager::take_problems() { return std::exchange(impl_->problems, {}); }
-
-void LogManager::tick(Instant instant, WallTime wall) {
-  Impl& state = *impl_;
-  state.go_on_with_retention(instant, wall);
-  state.schedule_removals(instant);
-  if (state.jobs.start_changed()) {
-    state.jobs.start_changes_seen();
-    if (state.start_checkpoint.due == kNever) {
-      state.start_checkpoint.due = instant + state.start_checkpoint.interval;
-    }
-  }
-  if (instant >= state.start_checkpoint.due) {
-    if (state.start_checkpoint.writing) {
-      state.start_checkpoint.due = instant + milliseconds(10);  // what is being written is older
-    } else {
-      state.start_checkpoint.due = kNever;
-      state.queue(state.start_checkpoint, state.start_text());
-    }
-  }
-  if (state.jobs.changed()) {
-    state.jobs.changes_seen();
-    for (Checkpoint* checkpoint : {&state.recovery_checkpoint, &state.watermark_checkpoint}) {
-      if (checkpoint->due == kNever) {
-        checkpoint->due = instant + checkpoint->interval;
-      }
-    }
-  }
-  if (instant >= state.watermark_checkpoint.due) {
-    state.watermark_checkpoint.due = kNever;
-    state.queue(state.watermark_checkpoint, state.watermark_text());
-    for (const auto& [key, log] : state.logs) {
-      if (log->flush_due(wall)) {
-        log->queue_flush(wall);
-      }
-    }
-  }
-  if (instant >= state.recovery_checkpoint.due) {
-    state.recovery_checkpoint.due = kNever;
-    state.queue(state.recovery_checkpoint, state.recovery_text());
-    for (const auto& [key, log] : state.logs) {
-      log->expire_producers(wall);
-    }
-  }
-}
-
-Instant LogManager::next_deadline() const {
-  const Impl& state = *impl_;
-  Instant due = std::min({state.recovery_checkpoint.due, state.watermark_checkpoint.due, state.start_checkpoint.due,
-                          state.retention_deadline()});
-  if (!state.removals.empty()) {
-    due = std::min(due, state.removals.front().due);
-  }
-  if (state.jobs.start_changed() && state.start_checkpoint.due == kNever) {
-    return Instant{};
-  }
-  const bool unnoticed = state.recovery_checkpoint.due == kNever || state.watermark_checkpoint.due == kNever;
-  // A change that no tick has seen yet: at the next chance.
-  return state.jobs.changed() && unnoticed ? Instant{} : due;
-}
-
 Result<void> LogManager::shut_down(WallTime now, std::int64_t broker_epoch) {
   Impl& state = *impl_;
-  for (const auto& [key, log] : state.logs) {
-    HW_CHECK(log->close(now));
+  for (auto& [key, held] : state.logs) {
+    state.cancel_move(held);
   }
-  HW_CHECK(state.write_now(state.recovery_checkpoint, state.recovery_text(), true));
-  HW_CHECK(state.write_now(state.watermark_checkpoint, state.watermark_text(), true));
-  HW_CHECK(state.write_now(state.start_checkpoint, state.start_text(), true));
-  const std::string marker = format_clean_shutdown(broker_epoch);
-  HW_CHECK(state.disk.write_whole(state.path(kCleanShutdown), as_bytes(marker), true));
+  state.moves.clear();
+  for (const auto& [key, held] : state.logs) {
+    HW_CHECK(held.log->close(now));
+  }
+  for (const auto& directory : state.directories) {
+    if (directory->failed) {
+      continue;
+    }
+    HW_CHECK(state.write_now(*directory, directory->recovery_checkpoint, state.recovery_text(*directory)));
+    HW_CHECK(state.write_now(*directory, directory->watermark_checkpoint, state.watermark_text(*directory)));
+    HW_CHECK(state.write_now(*directory, directory->start_checkpoint, state.start_text(*directory)));
+    const std::string marker = format_clean_shutdown(broker_epoch);
+    HW_CHECK(state.disk.write_whole(directory->file(kCleanShutdown), as_bytes(marker), true));
+  }
   state.by_id.clear();
   state.logs.clear();
-  state.lock.reset();
+  for (const auto& directory : state.directories) {
+    directory->lock.reset();
+  }
   return {};
 }
 

@@ -83,6 +83,7 @@ Result<void> PartitionLog::Impl::write_epochs() {
   const std::string text = format_epochs(epochs_.entries());
   HW_CHECK(context_.disk->write_whole(path_of(kLeaderEpochCheckpoint), as_bytes(text), false));
   epochs_since_ = log_end_;
+  epochs_unwritten_ = false;
   return {};
 }
 
@@ -125,7 +126,7 @@ void PartitionLog::Impl::cut_again() {
 }
 
 void PartitionLog::Impl::queue_flush(WallTime now) {
-  if (context_.jobs != nullptr && log_end_ > std::max(recovery_point_, flush_queued_)) {
+  if (context_.jobs != nullptr && !closed_ && log_end_ > std::max(recovery_point_, flush_queued_)) {
     push_flush(now);
   }
 }
@@ -137,6 +138,7 @@ void PartitionLog::Impl::push_flush(WallTime now) {
   job.partition = identity_.partition;
   job.up_to = log_end_;
   job.generation = generation_;
+  job.future = context_.future;
   job.names = names_queued_ = names_;
   job.work = flush_work();
   flush_queued_ = log_end_;
@@ -231,7 +233,7 @@ bool PartitionLog::deletion_waits() const { return impl_->deletion_waits_; }
 
 Result<void> PartitionLog::assign_epoch_start(LeaderEpoch epoch, Offset start) {
   if (impl_->epochs_.assign(epoch, start)) {
-    HW_CHECK(impl_->write_epochs());
+    impl_->epochs_unwritten_ = true;
   }
   return {};
 }
@@ -253,6 +255,10 @@ bool PartitionLog::flush_due(WallTime now) const {
   const OffsetDelta waiting = log.log_end_ - std::max(log.recovery_point_, log.flush_queued_);
   return waiting > 0 &&
          (waiting >= log.config_.flush_messages || now.ms - log.last_flush_.ms >= log.config_.flush_ms);
+}
+
+bool PartitionLog::flush_waits() const {
+  return impl_->flush_queued_ >= impl_->log_end_ && impl_->recovery_point_ < impl_->log_end_;
 }
 
 void PartitionLog::queue_flush(WallTime now) { impl_->queue_flush(now); }
@@ -329,6 +335,37 @@ void PartitionLog::abandon() {
     log.closed_ = true;
     log.emit(event::ReplicaClosed{log.context_.node, log.identity_.topic_id, log.identity_.partition});
   }
+}
+
+bool PartitionLog::offline() const { return impl_->closed_; }
+
+void PartitionLog::take_over(const PartitionLog& before, const std::string& directory, event::EventSink* events) {
+  Impl& log = *impl_;
+  const Impl& old = *before.impl_;
+  log.directory_ = directory;
+  for (const auto& segment : log.segments_) {
+    segment->moved_to(directory);
+  }
+  log.context_.events = events;
+  log.context_.future = false;
+  log.apply_config(old.config_);
+  flush_failed();  // jobs of the time on the way are not handed over
+  log.producers_ = old.producers_;  // also those whose batches are deleted
+  log.records_in_ = old.records_in_;
+  log.counters_->records_in.set(old.records_in_);
+  log.counters_->bytes_in.set(old.counters_->bytes_in.get());
+  log.counters_->records_out.set(old.counters_->records_out.get());
+  log.counters_->bytes_out.set(old.counters_->bytes_out.get());
+  log.emit(event::ReplicaOpened{log.context_.node, log.identity_.topic_id, log.identity_.partition, log.counters_});
+  for (const auto& segment : log.segments_) {
+    log.emit(event::SegmentRolled{log.context_.node, log.identity_.topic_id, log.identity_.partition, segment->base_offset()});
+  }
+  if (old.log_start_ > log.log_start_) {
+    log.log_start_ = old.log_start_;
+    log.epochs_unwritten_ = log.epochs_.truncate_from_start(old.log_start_) || log.epochs_unwritten_;
+  }
+  set_high_watermark(old.high_watermark_);
+  log.publish();
 }
 
 const LogIdentity& PartitionLog::identity() const { return impl_->identity_; }

@@ -102,6 +102,18 @@ struct EpochEndOffset {
   Offset end_offset = kNoOffset;
 };
 
+// A disk that failed is noted here by whoever met it; the manager decides what becomes of the directory.
+struct DirectoryHealth {
+  std::string problem;  // empty: none
+  void note(const Error& error) {
+    const bool disk = error.code == Errc::io || error.code == Errc::no_space || error.code == Errc::permission ||
+                      error.code == Errc::not_found;
+    if (problem.empty() && disk) {
+      problem = error.detail.empty() ? "the disk failed" : error.detail;
+    }
+  }
+};
+
 // What a log needs around it. The referents outlive the log.
 struct LogContext {
   env::Disk* disk = nullptr;
@@ -109,6 +121,8 @@ struct LogContext {
   event::EventSink* events = nullptr;      // may be null
   BrokerId node = kNoBroker;
   wire::RecordScratch* scratch = nullptr;  // shared by the logs of one thread; null: the log makes its own
+  DirectoryHealth* health = nullptr;       // may be null
+  bool future = false;                     // not the one that serves (yet)
 };
 
 struct LogIdentity {
@@ -191,6 +205,7 @@ class PartitionLog {
 
   // --- durability
   [[nodiscard]] bool flush_due(WallTime now) const;  // by flush.messages and flush.ms
+  [[nodiscard]] bool flush_waits() const;  // a queued one, not done yet, covers everything
   // Queues the fsync of everything below log_end_offset() (needs LogContext::jobs); flushed() comes back through LogManager.
   void queue_flush(WallTime now);
   void flushed(const DiskJob& job, WallTime now);
@@ -199,6 +214,11 @@ class PartitionLog {
   Result<void> flush(WallTime now);
   // Trims, writes the producer snapshot, flushes. The object answers nothing afterwards.
   Result<void> close(WallTime now);
+  // It answers nothing any more: abandoned, closed, or its directory is offline.
+  [[nodiscard]] bool offline() const;
+  // A log that was on its way takes the place of `before`: its counters, its configuration and its place in the events. REQUIRES:
+  // it holds all that `before` holds; the files are in `directory` now.
+  void take_over(const PartitionLog& before, const std::string& directory, event::EventSink* events);
   // Forgets descriptors and emits ReplicaClosed; the files stay (LogManager renames and removes them).
   void abandon();
 

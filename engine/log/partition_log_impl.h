@@ -47,6 +47,9 @@ struct PartitionLog::Impl {
   // The log end when files were made, or the epochs written, that no finished flush has synced; kNoOffset: none.
   Offset names_since_ = kNoOffset;
   Offset epochs_since_ = kNoOffset;
+  // An epoch that has no batch yet is in memory only: the file is written before its first batch. (A start drops such entries
+  // anyway, and ten thousand partitions would write ten thousand files whenever their leader changes.)
+  bool epochs_unwritten_ = false;
   std::uint64_t names_ = 1;         // counts the changes that names_since_ tells of
   std::uint64_t names_queued_ = 0;  // a queued flush covers them up to here
   std::uint64_t generation_ = 0;    // counts truncations

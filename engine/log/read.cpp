@@ -59,6 +59,9 @@ ReadOutcome PartitionLog::Impl::read(const ReadRequest& request) {
     return outcome;
   }
   if (auto done = read_into(request, bound, outcome); !done) {
+    if (context_.health != nullptr) {
+      context_.health->note(done.error());
+    }
     outcome.records.clear();
     outcome.aborted.clear();
     outcome.error = wire::ErrorCode::kafka_storage_error;

@@ -422,6 +422,13 @@ Result<void> Segment::seal(Offset /*next_offset*/) {
   return write_indexes(true);
 }
 
+void Segment::moved_to(const std::string& directory) {
+  directory_ = directory;
+  offset_index_.file().moved_to(directory + "/" + segment_stem(base_) + ".index");
+  time_index_.file().moved_to(directory + "/" + segment_stem(base_) + ".timeindex");
+  transaction_index_.moved_to(directory + "/" + segment_stem(base_) + ".txnindex");
+}
+
 void Segment::become_inactive() {
   tail_.clear();
   tail_.shrink_to_fit();

@@ -90,6 +90,7 @@ class Segment {
   // The index files hold what no flush has synced. (Those of the active segment are rebuilt after a crash and do not count.)
   [[nodiscard]] bool indexes_unsynced() const { return indexes_unsynced_; }
   void set_indexes_unsynced(bool unsynced) { indexes_unsynced_ = unsynced; }
+  void moved_to(const std::string& directory);  // the files were renamed, open ones included
   void become_inactive();  // forgets the tail memory
   // The files that are there, for fsync and removal.
   [[nodiscard]] std::vector<std::shared_ptr<env::File>> open_files() const;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/base/ids.h"
@@ -36,6 +37,7 @@ class TransactionIndex {
   Result<void> reset() { return truncate_to(Offset(0)); }
   [[nodiscard]] std::shared_ptr<env::File> file() const { return file_; }
   [[nodiscard]] const std::string& path() const { return path_; }
+  void moved_to(std::string path) { path_ = std::move(path); }
   void mark_new() { loaded_ = true; }  // the segment was just made: there is nothing to read
 
  private:

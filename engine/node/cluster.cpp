@@ -101,6 +101,11 @@ Result<void> Cluster::start_nodes() {
     settings.core.node = id;
     settings.core.directory = (options_.memory ? std::string(kMemoryRoot) : options_.directory) + "/node-" +
                               std::to_string(id.value());
+    for (const std::string& directory : options_.memory ? std::vector<std::string>{} : options_.more_directories) {
+      // One that cannot be made is offline from the start; the others go on without it.
+      static_cast<void>(disk_->make_directories(directory));
+      settings.core.more_directories.push_back(directory + "/node-" + std::to_string(id.value()));
+    }
     settings.core.configs = options_.configs;
     settings.listen = options_.listen;
     settings.disk = disk_;

@@ -24,6 +24,7 @@ struct ClusterOptions {
   std::int32_t nodes = 1;
   bool memory = true;
   std::string directory;                       // on disk: one folder per node below it
+  std::vector<std::string> more_directories;   // further log directories (log.dirs), on disk only
   std::uint64_t memory_limit_bytes = 0;        // memory mode; 0: half of the machine's memory
   ListenOptions listen;
   std::map<std::string, std::string> configs;  // Kafka's broker keys

@@ -10,8 +10,8 @@
   launcher.py start-broker DIR ID  the same data and port again; returns when the node serves
 
 The daemon is HIGHWATER_BIN/highwaterd. This version runs one node that is broker and controller, also where one broker and
-one controller beside it are asked for; more brokers or controllers end with an error that says so. prop.KEY lines and
-node.ID.KEY lines become configurations.
+one controller beside it are asked for; more brokers or controllers end with an error that says so. disks=N gives
+the node so many log directories. prop.KEY lines and node.ID.KEY lines become configurations.
 """
 import os
 import random
@@ -91,9 +91,11 @@ def start(folder):
     if given.get("protocol", "PLAINTEXT") != "PLAINTEXT":
         sys.exit("launcher: only PLAINTEXT so far")
     port = free_port()
+    disks = int(given.get("disks", 1))
+    dirs = f"{folder}/data" if disks == 1 else ",".join(f"{folder}/data{k}" for k in range(disks))
     with open(f"{folder}/0.properties", "w", encoding="latin1") as f:
         f.write(f"node.id=0\nlisteners=PLAINTEXT://127.0.0.1:{port}\nadvertised.listeners=PLAINTEXT://127.0.0.1:{port}\n"
-                f"log.dirs={folder}/data\n")
+                f"log.dirs={dirs}\n")
         for key, value in given.items():
             if key.startswith("prop."):
                 f.write(f"{key[5:]}={value}\n")

@@ -31,6 +31,9 @@ status=0
 "$kit/compare.py" "$kit/golden-single.tsv" "$work/seen.tsv" --only "$only" --allow "$here/allowed.txt" || status=$?
 if [ -z "${1:-}" ]; then
   python3 "$here/apis.py" "$kit/golden-single.tsv" "$work/seen.tsv" || status=1
+  "$here/cluster.sh" || status=1
+elif cut -f1 "$kit/golden-cluster.tsv" | grep -qE -- "$1"; then
+  "$here/cluster.sh" "$1" || status=1
 fi
 kill -0 "$pid" 2>/dev/null || { echo "conform: highwaterd died:"; tail -n 30 "$work/log"; status=1; }
 exit $status

@@ -52,6 +52,7 @@ class TestNode {
     api::NodeOptions options;
     options.node = BrokerId(1);
     options.directory = "data/node-1";
+    options.more_directories = more_directories;
     options.advertised_host = "localhost";
     options.advertised_port = 9092;
     options.configs = configs_;
@@ -254,6 +255,7 @@ class TestNode {
   std::unique_ptr<api::NodeCore> core;
   std::int32_t last_correlation = 0;
   std::string client_id = "test";
+  std::vector<std::string> more_directories;  // beside data/node-1
 
  private:
   void collect() {

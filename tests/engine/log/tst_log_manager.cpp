@@ -23,7 +23,7 @@ constexpr WallTime kNow{1'000};
 
 LogManagerOptions options_for(const Place& place) {
   LogManagerOptions options;
-  options.directory = place.root;
+  options.directories = {place.root};
   options.node_id = BrokerId(1);
   return options;
 }
@@ -281,7 +281,7 @@ void TestLogManager::fifty_crashes() {
   Prng prng(4);
   QVERIFY(LogManager::format(disk, "/d", "c", BrokerId(1), prng));
   LogManagerOptions options;
-  options.directory = "/d";
+  options.directories = {"/d"};
   options.node_id = BrokerId(1);
   log::LogConfig config;
   config.segment_bytes = 4'000;

@@ -258,7 +258,7 @@ class TstRetention : public QObject {
     Prng prng(3);
     QVERIFY(LogManager::format(*place.disk, place.root, "c", BrokerId(1), prng));
     LogManagerOptions options;
-    options.directory = place.root;
+    options.directories = {place.root};
     options.node_id = BrokerId(1);
     options.initial_task_delay = seconds(5);
     options.retention_check_interval = seconds(10);
@@ -321,7 +321,7 @@ class TstRetention : public QObject {
     Prng prng(3);
     QVERIFY(LogManager::format(*place.disk, place.root, "c", BrokerId(1), prng));
     LogManagerOptions options;
-    options.directory = place.root;
+    options.directories = {place.root};
     options.node_id = BrokerId(1);
     options.initial_task_delay = Duration{};
     options.keep_deleted = false;
