@@ -137,6 +137,9 @@ class TestOperatePages : public QObject {
     QTRY_COMPARE(config("demo.orders", "retention.ms"), std::string("1"));
     QTRY_VERIFY(details->configs()->staged().empty());
     QTRY_VERIFY(topics_->undoBar()->isVisible());
+    QTRY_VERIFY(dialog<ReviewConfigsDialog>() == nullptr);
+    window_->activateWindow();  // no window manager does it here when a dialog closes
+    QTRY_VERIFY(window_->isActiveWindow());
     QTest::keyClick(topics_->table(), Qt::Key_Z, Qt::ControlModifier);
     QTRY_VERIFY(session_->view()->find_topic(std::string_view("demo.orders"))->configs.empty());
     QVERIFY(UndoList::of(session_.get())->newest() == nullptr);
