@@ -173,7 +173,8 @@ class TestLook : public QObject {
     }
     QTest::qWait(30);
     for (QWidget* w : window_->findChildren<QWidget*>()) {
-      if (before.contains(w)) {
+      // Qt sizes the places of scroll bars itself, when it next lays them out.
+      if (before.contains(w) && !w->objectName().startsWith(QLatin1String("qt_scrollarea_"))) {
         QVERIFY2((before[w] == QPair{w->minimumSize(), w->maximumSize()}), qPrintable(QStringLiteral("%1 in %2: %3x%4 is %5x%6, at most %7x%8 was %9")
                                 .arg(w->metaObject()->className(), w->parentWidget()->metaObject()->className())
                                 .arg(before[w].first.width()).arg(before[w].first.height())
