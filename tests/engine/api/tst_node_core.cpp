@@ -144,7 +144,7 @@ class TstNodeCore : public QObject {
     // Bytes that are no batch refuse the whole request, the good partition included.
     auto mixed = TestNode::produce_request("t", 0, good);
     auto& noise = mixed.topic_data[0].partition_data.emplace_back();
-    noise.index = 0;
+    noise.index = 1;
     noise.records = BytesChain(Bytes::copy_of(std::string_view("this is long enough to be looked at, and it is no batch at all")));
     const auto refused = node.call<wire::ProduceResponse>(c, mixed, 12).responses.at(0).partition_responses;
     QCOMPARE(refused.at(0).error_code, ErrorCode::corrupt_message);
