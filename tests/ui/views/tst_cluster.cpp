@@ -256,8 +256,7 @@ void TestCluster::keyboard_walks_every_object() {
   QCOMPARE(c.focusedObject(), 0);
   for (int i = 1; i < c.objectCount(); ++i) {
     QTest::keyClick(&c, Qt::Key_Tab);
-    QCOMPARE(c.focusedObject(), c.indexOf(c.object(i).selection));  // the same object may stand in two places
-    c.focusObject(i);
+    QCOMPARE(c.focusedObject(), i);  // each place once, also where the same object stands in two
   }
   // Columns: from the first producer right to a broker row, right again to a group.
   c.focusObject(0);
