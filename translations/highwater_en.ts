@@ -19,6 +19,30 @@
     </message>
 </context>
 <context>
+    <name>GroupWhy</name>
+    <message numerus="yes">
+        <source>%n members own nothing: %1 members share %2 partitions. A partition has one reader in a group.</source>
+        <translation>
+            <numerusform>%n member owns nothing: %1 members share %2 partitions. A partition has one reader in a group.</numerusform>
+            <numerusform>%n members own nothing: %1 members share %2 partitions. A partition has one reader in a group.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n member(s) own nothing: no partition of their topics is left.</source>
+        <translation>
+            <numerusform>%n member owns nothing: no partition of its topics is left.</numerusform>
+            <numerusform>%n members own nothing: no partition of their topics is left.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n rebalances within 3 minutes: members come and go too often.</source>
+        <translation>
+            <numerusform>%n rebalance within 3 minutes: members come and go too often.</numerusform>
+            <numerusform>%n rebalances within 3 minutes: members come and go too often.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>InspectorText</name>
     <message numerus="yes">
         <source>Topic · %n partition(s)</source>
@@ -41,6 +65,51 @@
             <numerusform>Offset range · %n offsets</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%n partition(s)</source>
+        <translation>
+            <numerusform>%n partition</numerusform>
+            <numerusform>%n partitions</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>RetentionPreview</name>
+    <message numerus="yes">
+        <source>%n segment(s), %1, become deletable: %2 records</source>
+        <translation>
+            <numerusform>%n segment, %1, becomes deletable: %2 records</numerusform>
+            <numerusform>%n segments, %1, become deletable: %2 records</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n segment(s), %1, that would go soon, stay</source>
+        <translation>
+            <numerusform>%n segment, %1, that would go soon, stays</numerusform>
+            <numerusform>%n segments, %1, that would go soon, stay</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n active segment(s) are larger already: a new one begins with the next write</source>
+        <translation>
+            <numerusform>%n active segment is larger already: a new one begins with the next write</numerusform>
+            <numerusform>%n active segments are larger already: a new one begins with the next write</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>each partition has %n replica(s): every write with acks=all will be refused</source>
+        <translation>
+            <numerusform>each partition has %n replica: every write with acks=all will be refused</numerusform>
+            <numerusform>each partition has %n replicas: every write with acks=all will be refused</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>enough replicas exist (%n)</source>
+        <translation>
+            <numerusform>enough replicas exist (%n)</numerusform>
+            <numerusform>enough replicas exist (%n)</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>TopicRules</name>
@@ -49,6 +118,50 @@
         <translation>
             <numerusform>Only %n broker is running, so at most one replica</numerusform>
             <numerusform>Only %n brokers are running, so at most as many replicas</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>hw::ui::AddConsumerDialog</name>
+    <message numerus="yes">
+        <source>has %n member(s)</source>
+        <translation>
+            <numerusform>has %n member</numerusform>
+            <numerusform>has %n members</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>hw::ui::AssignmentMatrix</name>
+    <message numerus="yes">
+        <source>reads %1%2, %n record(s) behind</source>
+        <translation>
+            <numerusform>reads %1%2, %n record behind</numerusform>
+            <numerusform>reads %1%2, %n records behind</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n record(s) behind</source>
+        <translation>
+            <numerusform>%n record behind</numerusform>
+            <numerusform>%n records behind</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>hw::ui::ClientsPage</name>
+    <message numerus="yes">
+        <source>%n clients</source>
+        <translation>
+            <numerusform>%n client</numerusform>
+            <numerusform>%n clients</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n connections</source>
+        <translation>
+            <numerusform>%n connection</numerusform>
+            <numerusform>%n connections</numerusform>
         </translation>
     </message>
 </context>
@@ -132,6 +245,67 @@
     </message>
 </context>
 <context>
+    <name>hw::ui::CreateTopicDialog</name>
+    <message numerus="yes">
+        <source>The same %n configuration value(s). Records are not copied.</source>
+        <translation>
+            <numerusform>The same %n configuration value. Records are not copied.</numerusform>
+            <numerusform>The same %n configuration values. Records are not copied.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>hw::ui::DeleteRecordsDialog</name>
+    <message numerus="yes">
+        <source>%1 records on %n partition(s) go.</source>
+        <translation>
+            <numerusform>%1 records on %n partition go.</numerusform>
+            <numerusform>%1 records on %n partitions go.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>hw::ui::GroupModel</name>
+    <message numerus="yes">
+        <source>, and %n more</source>
+        <translation>
+            <numerusform>, and %n more</numerusform>
+            <numerusform>, and %n more</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>hw::ui::GroupsPage</name>
+    <message numerus="yes">
+        <source>%n group(s)</source>
+        <translation>
+            <numerusform>%n group</numerusform>
+            <numerusform>%n groups</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Offsets of %1 were reset on %n partition(s)</source>
+        <translation>
+            <numerusform>Offsets of %1 were reset on %n partition</numerusform>
+            <numerusform>Offsets of %1 were reset on %n partitions</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n member(s)</source>
+        <translation>
+            <numerusform>%n member</numerusform>
+            <numerusform>%n members</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n partition(s)</source>
+        <translation>
+            <numerusform>%n partition</numerusform>
+            <numerusform>%n partitions</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>hw::ui::LaneView</name>
     <message numerus="yes">
         <source>%n segments</source>
@@ -183,6 +357,40 @@
     </message>
 </context>
 <context>
+    <name>hw::ui::ResetOffsetsDialog</name>
+    <message numerus="yes">
+        <source>%n partition(s) move</source>
+        <translation>
+            <numerusform>%n partition moves</numerusform>
+            <numerusform>%n partitions move</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n partition(s) end at the edge of their log.</source>
+        <translation>
+            <numerusform>%n partition ends at the edge of its log.</numerusform>
+            <numerusform>%n partitions end at the edge of their log.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n partition(s) were not reset: %1</source>
+        <translation>
+            <numerusform>%n partition was not reset: %1</numerusform>
+            <numerusform>%n partitions were not reset: %1</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>hw::ui::ReviewConfigsDialog</name>
+    <message numerus="yes">
+        <source>Review %n change(s) of %1</source>
+        <translation>
+            <numerusform>Review %n change of %1</numerusform>
+            <numerusform>Review %n changes of %1</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>hw::ui::StatusBar</name>
     <message numerus="yes">
         <source>%n client(s)</source>
@@ -217,12 +425,88 @@
     </message>
 </context>
 <context>
+    <name>hw::ui::TopicDetails</name>
+    <message numerus="yes">
+        <source>%n segment(s)</source>
+        <translation>
+            <numerusform>%n segment</numerusform>
+            <numerusform>%n segments</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Review %n change(s)</source>
+        <translation>
+            <numerusform>Review %n change</numerusform>
+            <numerusform>Review %n changes</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>hw::ui::TopicModel</name>
+    <message numerus="yes">
+        <source>%n partition(s) without a leader: nobody can write or read there</source>
+        <translation>
+            <numerusform>%n partition without a leader: nobody can write or read there</numerusform>
+            <numerusform>%n partitions without a leader: nobody can write or read there</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n partition(s) with fewer replicas in sync than min.insync.replicas: writes with acks=all are refused</source>
+        <translation>
+            <numerusform>%n partition with fewer replicas in sync than min.insync.replicas: writes with acks=all are refused</numerusform>
+            <numerusform>%n partitions with fewer replicas in sync than min.insync.replicas: writes with acks=all are refused</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n replica(s) out of sync</source>
+        <translation>
+            <numerusform>%n replica out of sync</numerusform>
+            <numerusform>%n replicas out of sync</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>hw::ui::TopicsPage</name>
     <message numerus="yes">
         <source>%n topic(s)</source>
         <translation>
             <numerusform>%n topic</numerusform>
             <numerusform>%n topics</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n change(s) of %1 applied</source>
+        <translation>
+            <numerusform>%n change of %1 applied</numerusform>
+            <numerusform>%n changes of %1 applied</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n selected</source>
+        <translation>
+            <numerusform>%n selected</numerusform>
+            <numerusform>%n selected</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Delete %n topics?</source>
+        <translation>
+            <numerusform>Delete %n topic?</numerusform>
+            <numerusform>Delete %n topics?</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Delete %n topics</source>
+        <translation>
+            <numerusform>Delete %n topic</numerusform>
+            <numerusform>Delete %n topics</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n topics deleted.</source>
+        <translation>
+            <numerusform>%n topic deleted.</numerusform>
+            <numerusform>%n topics deleted.</numerusform>
         </translation>
     </message>
 </context>

@@ -3,6 +3,7 @@
 #include <QDir>
 #include <QDirIterator>
 #include <QFile>
+#include <QRegularExpression>
 #include <QTest>
 
 #include "tests/tools/tree_rules.h"
@@ -63,6 +64,39 @@ class TestTidy : public QObject {
     for (const QString& path : files({".h", ".cpp"})) {
       if (!path.startsWith(QLatin1String("tests/tools/"))) {
         report(problems, path, check_words(path.toStdString(), content(kRoot.filePath(path))));
+      }
+    }
+    show(problems);
+  }
+  // A text with a count has every plural form in every language; English has a file for that alone.
+  void pluralForms() {
+    static const QRegularExpression kMessage(QStringLiteral("<message numerus=\"yes\">.*?<source>(.*?)</source>(.*?)</message>"),
+                                             QRegularExpression::DotMatchesEverythingOption);
+    static const QRegularExpression kLiteral(QStringLiteral("\"((?:[^\"\\\\\\n]|\\\\.)*)\""));
+    QString sources;
+    QStringList problems;
+    for (const QString& path : files({".ts"})) {
+      const QString text = QString::fromStdString(content(kRoot.filePath(path)));
+      for (auto it = kMessage.globalMatch(text); it.hasNext();) {
+        const QRegularExpressionMatch m = it.next();
+        sources += m.captured(1) + QLatin1Char('\n');
+        if (m.captured(2).contains(QLatin1String("unfinished")) || m.captured(2).contains(QLatin1String("<numerusform></numerusform>")) ||
+            !m.captured(2).contains(QLatin1String("</numerusform>"))) {
+          problems << path + QStringLiteral(": no plural forms of: ") + m.captured(1);
+        }
+      }
+    }
+    QVERIFY(!sources.isEmpty());
+    for (const QString& path : files({".h", ".cpp"})) {
+      if (!path.startsWith(QLatin1String("ui/")) && !path.startsWith(QLatin1String("app/highwater/"))) {
+        continue;
+      }
+      const QString text = QString::fromStdString(content(kRoot.filePath(path)));
+      for (auto it = kLiteral.globalMatch(text); it.hasNext();) {
+        const QString literal = it.next().captured(1);
+        if (literal.contains(QLatin1String("%n")) && !sources.contains(literal.toHtmlEscaped())) {
+          problems << path + QStringLiteral(": not in the .ts files (target update_translations): ") + literal;
+        }
       }
     }
     show(problems);

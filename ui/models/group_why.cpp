@@ -12,7 +12,8 @@ namespace hw::ui {
 
 namespace {
 
-QString tr(const char* text, int n = -1) { return QCoreApplication::translate("GroupWhy", text, nullptr, n); }
+// Texts with a count call translate() themselves: lupdate does not look for them in the argument of a tr().
+QString tr(const char* text) { return QCoreApplication::translate("GroupWhy", text); }
 #define T(text) QT_TRANSLATE_NOOP("GroupWhy", text)
 
 QString rate(double per_second) { return per_second < 0.05 ? QStringLiteral("0") : format_rate(per_second).section(QLatin1Char('/'), 0, 0); }
@@ -33,11 +34,11 @@ QString idle_words(const observe::GroupView& group, int partitions) {
   }
   if (members > partitions && partitions > 0) {
     return idle == 1 ? tr(T("%1 owns nothing: %2 members share %3 partitions, so one always waits.")).arg(first).arg(members).arg(partitions)
-                     : tr(T("%n members own nothing: %1 members share %2 partitions. A partition has one reader in a group."), idle)
+                     : QCoreApplication::translate("GroupWhy", "%n members own nothing: %1 members share %2 partitions. A partition has one reader in a group.", nullptr, idle)
                            .arg(members)
                            .arg(partitions);
   }
-  return tr(T("%n member(s) own nothing: no partition of their topics is left."), idle);
+  return QCoreApplication::translate("GroupWhy", "%n member(s) own nothing: no partition of their topics is left.", nullptr, idle);
 }
 
 GroupVerdict why(const GroupFacts& f, const std::vector<KeyCounter::Share>& keys, std::int64_t now_ms) {
@@ -136,7 +137,7 @@ GroupVerdict why(const GroupFacts& f, const std::vector<KeyCounter::Share>& keys
     recent += now_ms - r.at.ms < 180'000 ? 1 : 0;
   }
   if (recent >= 5) {
-    v.sentences << tr(T("%n rebalances within 3 minutes: members come and go too often."), recent);
+    v.sentences << QCoreApplication::translate("GroupWhy", "%n rebalances within 3 minutes: members come and go too often.", nullptr, recent);
   } else if (!g.rebalances.empty()) {
     v.sentences << tr(T("The last rebalance was %1 ago.")).arg(format_duration(std::max<std::int64_t>(0, now_ms - g.rebalances.back().at.ms)));
   }
