@@ -229,6 +229,10 @@ void GroupModel::sample(Known& known, std::int64_t now_ms, bool judge) const {
     f.behind_ms = behind;
     f.watched_ms = watched;
     known.dirty = known.dirty || behind < 0;
+  } else if (f.lag_known && f.lag_offsets == 0) {
+    // What has read everything is not judged: "measuring" must not stay beside a lag of 0 until the next sample.
+    f.status = LagStatus::ok;
+    f.behind_ms = 0;
   }
   known.dirty = known.dirty || f.lag_offsets != offsets_before || f.lag_records != records_before ||
                 f.lag_known != known_before || f.status != status_before || f.behind_ms != behind_before;
@@ -332,7 +336,7 @@ GroupModel::Row GroupModel::makeRow(const std::string& id) const {
     row.cells[lag_records] = (f.at_most ? QStringLiteral("≤ ") : QString()) + format_count(f.lag_records);
     row.cells[lag_offsets] = format_count(f.lag_offsets);
     row.cells[lag_time] = f.lag_records == 0   ? QStringLiteral("0 s")
-                          : f.behind_ms < 0 ? (f.watched_ms < 5'000 ? QStringLiteral("…") : QStringLiteral("> %1").arg(format_duration(f.watched_ms / 5'000 * 5'000)))
+                          : f.behind_ms < 0 ? (f.watched_ms < 5'000 ? QStringLiteral("–") : QStringLiteral("> %1").arg(format_duration(f.watched_ms / 5'000 * 5'000)))
                           : f.behind_ms < 1000 ? QStringLiteral("< 1 s")
                                                : format_duration(f.behind_ms);
     row.cells[status] = status_word(f.status);

@@ -409,8 +409,9 @@ void TopicsPage::fitColumns() {
   const Theme& t = Theme::current();
   const int room = table_->viewport()->width();
   const double wide = room / t.scale();
-  table_->setColumnHidden(TopicModel::rate_out, wide < 820);
-  table_->setColumnHidden(TopicModel::factor, wide < 900);
+  // A column goes before the name and the groups have less than their 260: nothing is to be scrolled sideways.
+  table_->setColumnHidden(TopicModel::rate_out, wide < 915);
+  table_->setColumnHidden(TopicModel::factor, wide < 960);
   const int widths[] = {0, 62, 44, 78, 96, 86, 70, 70, 116, 0, wide < 1000 ? 74 : 90};
   int used = 0;
   for (int i = TopicModel::partitions; i < TopicModel::column_count; ++i) {
