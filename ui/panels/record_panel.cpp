@@ -405,6 +405,9 @@ void RecordPanel::validate() {
   if (problem.isEmpty()) {
     problem = headers.error;
   }
+  if (problem.isEmpty() && partitionCount() == 0) {
+    problem = tr("There is no topic of this name.");
+  }
   // Typing into either field makes it a text, so neither is ever locked.
   key_->setPlaceholderText(key_kind_->current() == kNull ? tr("null: no key") : tr("empty: a key of zero bytes"));
   const std::optional<std::int32_t> fixed =

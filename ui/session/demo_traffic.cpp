@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::int64_t kBeatMs = 250;     // four orders a second
 constexpr std::int64_t kLoadBeatMs = 10;  // the load is paced in steps of this
+constexpr int kWaitingMax = 8;            // while the topic is away, older orders do not pile up
 
 }  // namespace
 
@@ -29,6 +30,10 @@ struct DemoTraffic::State : std::enable_shared_from_this<State> {
     if (run != runs.load()) {
       return;
     }
+    clients.after(kBeatMs, [self = shared_from_this(), run] { self->beat(run); });
+    if (waiting >= kWaitingMax) {
+      return;
+    }
     constexpr std::array<const char*, 6> customers = {"A", "B", "C", "D", "E", "F"};
     const char* customer = customers[prng.below(customers.size())];
     node::OutgoingRecord record;
@@ -36,8 +41,8 @@ struct DemoTraffic::State : std::enable_shared_from_this<State> {
     record.key = Bytes::copy_of(std::string_view(customer));
     record.value = Bytes::copy_of(fmt::format(R"({{"order":{},"customer":"{}","amount":{}.{:02}}})", ++order, customer,
                                               1 + prng.below(300), prng.below(100)));
-    clients.produce(producer, std::move(record), [](const Result<node::Delivery>&) {});
-    clients.after(kBeatMs, [self = shared_from_this(), run] { self->beat(run); });
+    ++waiting;
+    clients.produce(producer, std::move(record), [self = shared_from_this()](const Result<node::Delivery>&) { --self->waiting; });
   }
 
   void load_beat(std::uint64_t run) {
@@ -78,6 +83,8 @@ struct DemoTraffic::State : std::enable_shared_from_this<State> {
     node::ProducerOptions options;
     options.bootstrap = bootstrap;
     options.client_id = "demo-producer";
+    options.auto_create = false;  // who deletes the topic wants it gone
+    options.delivery_timeout_ms = 2'000;  // closing does not wait long for orders of a topic that is gone
     producer = clients.add_producer(options);
     for (int i = 1; i <= 2; ++i) {
       node::ConsumerOptions reader;
@@ -85,6 +92,7 @@ struct DemoTraffic::State : std::enable_shared_from_this<State> {
       reader.client_id = "demo-billing-" + std::to_string(i);
       reader.group_id = kGroup;
       reader.topics = {kTopic};
+      reader.auto_create = false;
       consumers[static_cast<std::size_t>(i - 1)] = clients.add_consumer(std::move(reader), [](std::vector<node::IncomingRecord>&) {});
     }
   }
@@ -109,6 +117,7 @@ struct DemoTraffic::State : std::enable_shared_from_this<State> {
   // --- the runner's thread only
   Prng prng{42};
   std::int64_t order = 0;
+  int waiting = 0;  // orders without an answer
   std::int64_t owed = 0;
   std::int64_t loaded = 0;
   const Bytes payload = Bytes::copy_of(std::string(1000, 'x'));
@@ -165,6 +174,7 @@ void DemoTraffic::setLoad(int records_per_second) {
       node::ProducerOptions options;
       options.bootstrap = state->bootstrap;
       options.client_id = "demo-load";
+      options.auto_create = false;
       options.linger_ms = 5;
       options.batch_bytes = 128 * 1024;
       state->load_producer = state->clients.add_producer(options);

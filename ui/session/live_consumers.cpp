@@ -34,6 +34,7 @@ void LiveConsumers::start(Member& member) {
   options.client_id = command.client_id;
   options.group_id = command.group;
   options.topics = command.topics;
+  options.auto_create = false;  // reading does not bring back a topic that was deleted
   options.from_earliest = command.from_earliest;
   options.assignors = {command.assignor};
   options.commit_interval_ms = command.commit_interval_ms;

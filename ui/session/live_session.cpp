@@ -269,6 +269,7 @@ void LiveSession::produce(const ProduceCommand& command, std::function<void(Prod
     node::ProducerOptions options;
     options.bootstrap = cluster_->bootstrap();
     options.client_id = "highwater-window";
+    options.auto_create = false;  // topics come from Create topic alone
     producer_ = clients_->add_producer(options);
   }
   node::OutgoingRecord record;

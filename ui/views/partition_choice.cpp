@@ -50,7 +50,7 @@ PartitionChoice PartitionChoice::of(const std::optional<Bytes>& key, std::int32_
     return choice;
   }
   if (partitions <= 0) {
-    choice.sentence = tr("The topic does not exist yet. Producing creates it, if auto-creation is on.");
+    choice.sentence = tr("Create the topic first: sending from here does not create it.");
     return choice;
   }
   if (!key) {
