@@ -112,6 +112,14 @@ class TestHwCluster : public QObject {
     const QJsonObject told = hw("--json cluster quorum").object();
     QCOMPARE(told[QStringLiteral("replicas")].toArray()[0].toObject()[QStringLiteral("role")].toString(), QStringLiteral("leader"));
   }
+  void logDirsAndSizes() {
+    QCOMPARE(hw("produce orders x -n 10").exit, 0);
+    const QJsonObject folder = hw("--json cluster log-dirs").object();
+    QVERIFY2(folder[QStringLiteral("replicas")].toArray().size() >= 2 && folder[QStringLiteral("bytes")].toInteger() > 0, hw("cluster log-dirs").error);
+    QVERIFY(hw("cluster log-dirs --partitions").out.contains("orders"));
+    QVERIFY(hw("topics describe orders").out.contains("SIZE"));
+    QVERIFY(hw("topics delete orders --dry-run").error.contains(" B"));
+  }
   void doctorFindsNothingWrongHere() {
     const auto rows = hw("--json cluster doctor").objects();
     QCOMPARE(rows.size(), 2);
