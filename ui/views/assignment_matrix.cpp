@@ -55,8 +55,10 @@ void AssignmentMatrix::show(const GroupFacts* facts, std::int64_t now_ms) {
     const observe::GroupView& view = *facts->group;
     group = QString::fromStdString(view.id);
     std::map<std::pair<std::string_view, std::int32_t>, int> place;
+    columns.reserve(facts->parts.size());
+    // Parts come in order as a rule: then each goes to the end of the map, and there is nothing to sort below.
     for (const GroupFacts::Part& part : facts->parts) {
-      place.emplace(std::make_pair(std::string_view(part.topic), part.partition.value()), static_cast<int>(columns.size()));
+      place.emplace_hint(place.end(), std::make_pair(std::string_view(part.topic), part.partition.value()), static_cast<int>(columns.size()));
       columns.push_back({part.topic, part.partition.value(), -1, part.lag.known ? part.lag.records : -1, part.status});
     }
     for (const event::GroupAssigned::Member& m : view.members) {
@@ -83,9 +85,10 @@ void AssignmentMatrix::show(const GroupFacts* facts, std::int64_t now_ms) {
     for (std::size_t i = 0; i < members.size(); ++i) {
       order.emplace_back(static_cast<int>(columns.size()), static_cast<int>(i));
     }
-    std::stable_sort(columns.begin(), columns.end(), [](const Column& a, const Column& b) {
-      return std::tie(a.topic, a.partition) < std::tie(b.topic, b.partition);
-    });
+    const auto before = [](const Column& a, const Column& b) { return std::tie(a.topic, a.partition) < std::tie(b.topic, b.partition); };
+    if (!std::is_sorted(columns.begin(), columns.end(), before)) {
+      std::stable_sort(columns.begin(), columns.end(), before);
+    }
     for (std::size_t i = columns.size(); i > 0; --i) {
       if (columns[i - 1].owner >= 0) {
         order[static_cast<std::size_t>(columns[i - 1].owner)].first = static_cast<int>(i - 1);

@@ -59,6 +59,8 @@ class GroupsPage : public Page, public CommandSource {
   void resetOffsets();
   void deleteGroup();
   void deleteOffsets();
+  // Shows the newest view now. Frames do it at 10 Hz at most; tests that measure it do not wait for that.
+  void refresh();
 
  protected:
   void frame() override;
@@ -67,7 +69,6 @@ class GroupsPage : public Page, public CommandSource {
   bool eventFilter(QObject* object, QEvent* event) override;
 
  private:
-  void refresh();
   void refreshDetails(std::int64_t now_ms);
   void refreshNotice();
   void showGroup(const QString& group, bool request);

@@ -46,6 +46,8 @@ class TopicsPage : public Page, public CommandSource {
   void growTopic(const QString& name);
   void deleteTopics(const QStringList& names);
   void deleteRecords(const QString& name, std::int32_t partition, std::int64_t offset);
+  // Shows the newest view now. Frames do it at 10 Hz at most; tests that measure it do not wait for that.
+  void refresh();
 
  protected:
   void frame() override;
@@ -54,7 +56,6 @@ class TopicsPage : public Page, public CommandSource {
   bool eventFilter(QObject* object, QEvent* event) override;
 
  private:
-  void refresh();
   void refreshNotice();
   void showCurrent();
   void selectRow(const QString& topic);

@@ -46,6 +46,12 @@ Cost measure(Page& page, FakeSession& session, Before before) {
     before(i);
     const double start = thread_ms();
     page.deliverFrame();
+    // The tables follow at 10 Hz; what is measured is the frame in which they do.
+    if (auto* topics = qobject_cast<TopicsPage*>(&page)) {
+      topics->refresh();
+    } else if (auto* groups = qobject_cast<GroupsPage*>(&page)) {
+      groups->refresh();
+    }
     QCoreApplication::processEvents();  // paints what the frame marked
     if (i >= 10) {
       ms.push_back(thread_ms() - start);
@@ -116,7 +122,7 @@ void TestScale::frame_work() {
   } else {
     shown = std::make_unique<MessagesPage>();
   }
-  shown->resize(944, 640);
+  shown->resize(2560, 1440);
   shown->attach(&session);
   shown->show();
   QCoreApplication::processEvents();
