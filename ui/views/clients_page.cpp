@@ -292,10 +292,18 @@ void ClientsPage::setSelection(const Selection& selection) {
   }
 }
 
-void ClientsPage::setWidthClass(int width_class) {
-  for (const int column : {ClientsModel::node, ClientsModel::since}) {
-    table_->setColumnHidden(column, width_class < 0);
-  }
+void ClientsPage::fitColumns() {
+  // The APIs keep 240 pixels: they say more than which node it is and since when.
+  const double wide = table_->viewport()->width() / Theme::current().scale();
+  table_->setColumnHidden(ClientsModel::node, wide < 1110);
+  table_->setColumnHidden(ClientsModel::since, wide < 1060);
+}
+
+void ClientsPage::setWidthClass(int /*width_class*/) { fitColumns(); }
+
+void ClientsPage::resizeEvent(QResizeEvent* event) {
+  Page::resizeEvent(event);
+  fitColumns();
 }
 
 bool ClientsPage::focusFilter() {

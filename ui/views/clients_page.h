@@ -42,8 +42,10 @@ class ClientsPage : public Page {
  protected:
   void frame() override;
   void showEvent(QShowEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
+  void fitColumns();
   void refresh(bool rates);
   void updateNotice();
 

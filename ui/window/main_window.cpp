@@ -436,7 +436,7 @@ void MainWindow::select(const Selection& selection) {
     }
   }
   inspector_->setSelection(selection);
-  strip_->setAddress(selection.address());
+  strip_->setAddress(selection.kind == Selection::Kind::cluster ? tr("Cluster") : selection.address());
   remember();
 }
 
