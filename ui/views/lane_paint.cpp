@@ -236,8 +236,12 @@ void LaneView::paintCollapsed(QPainter& p, int partition, const Place& place, co
       notes << tr("%1 above the high watermark").arg(format_count(here.leader.leo - here.leader.hw));
     }
     notes << tr("%1 offsets").arg(format_count(here.leader.leo - here.leader.start));
-    text_fit(p, from_x + first_width + 16, below, end_x - last_width - from_x - first_width - 32,
-             notes.join(QStringLiteral(" · ")), FontRole::caption, c.text2);
+    // Whole notes only: of a number that is cut nothing can be read.
+    const double room = end_x - last_width - from_x - first_width - 32;
+    while (!notes.isEmpty() && text_width(notes.join(QStringLiteral(" · ")), FontRole::caption) > room) {
+      notes.removeLast();
+    }
+    text_left(p, from_x + first_width + 16, below, notes.join(QStringLiteral(" · ")), FontRole::caption, c.text2);
   } else {
     text_left(p, plotLeft(), below, tr("empty"), FontRole::caption, c.text3);
   }
