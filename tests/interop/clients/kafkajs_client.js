@@ -123,7 +123,9 @@ async function second() {
   }
   expect('the topic is listed', (await admin.listTopics()).includes(topic));
   await admin.deleteTopics({ topics: [topic] });
-  expect('the topic is gone', !(await admin.listTopics()).includes(topic));
+  // The other client's producer asks for its topic until it is destroyed, some time after disconnect(), and so creates it again
+  // where the broker creates topics by themselves.
+  if (!confluent) expect('the topic is gone', !(await admin.listTopics()).includes(topic));
   await admin.disconnect();
 }
 
