@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/dialogs/dialog_parts.h"
 #include "ui/painting/shapes.h"
 #include "ui/painting/text.h"
 #include "ui/theme/theme.h"
@@ -179,14 +180,8 @@ AddPartitionsDialog::AddPartitionsDialog(Session* session, const QString& topic,
   column->addWidget(summary_);
   map_ = new Map(this);
   column->addWidget(map_, 1);
-  command_ = new TextLabel({}, FontRole::small_data, TextLabel::Tone::text3, this);
-  command_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  command_->setWordWrap(true);
-  column->addWidget(command_);
-  failure_ = new TextLabel({}, FontRole::control, TextLabel::Tone::err, this);
-  failure_->setWordWrap(true);
-  failure_->hide();
-  column->addWidget(failure_);
+  command_ = add_command_line(column, this);
+  failure_ = add_failure_line(column, this);
   auto* answers = new QHBoxLayout;
   answers->setSpacing(t.px(8));
   answers->addStretch(1);

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 
+#include "ui/dialogs/dialog_parts.h"
 #include "ui/painting/text.h"
 #include "ui/session/session_admin.h"
 #include "ui/theme/theme.h"
@@ -64,14 +65,8 @@ DeleteRecordsDialog::DeleteRecordsDialog(Session* session, const QString& topic,
   groups_ = new TextLabel({}, FontRole::body, TextLabel::Tone::warn, this);
   groups_->setWordWrap(true);
   column->addWidget(groups_);
-  command_ = new TextLabel({}, FontRole::small_data, TextLabel::Tone::text3, this);
-  command_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  command_->setWordWrap(true);
-  column->addWidget(command_);
-  failure_ = new TextLabel({}, FontRole::control, TextLabel::Tone::err, this);
-  failure_->setWordWrap(true);
-  failure_->hide();
-  column->addWidget(failure_);
+  command_ = add_command_line(column, this);
+  failure_ = add_failure_line(column, this);
   column->addStretch(1);
   auto* answers = new QHBoxLayout;
   answers->setSpacing(t.px(8));

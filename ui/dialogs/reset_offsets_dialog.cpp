@@ -9,6 +9,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "ui/dialogs/dialog_parts.h"
 #include "ui/painting/shapes.h"
 #include "ui/painting/text.h"
 #include "ui/session/session_admin.h"
@@ -74,14 +75,8 @@ ResetOffsetsDialog::ResetOffsetsDialog(Session* session, const QString& group, s
   summary_ = new TextLabel({}, FontRole::body_strong, TextLabel::Tone::text, this);
   summary_->setWordWrap(true);
   column->addWidget(summary_);
-  command_ = new TextLabel({}, FontRole::small_data, TextLabel::Tone::text3, this);
-  command_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  command_->setWordWrap(true);
-  column->addWidget(command_);
-  failure_ = new TextLabel({}, FontRole::control, TextLabel::Tone::err, this);
-  failure_->setWordWrap(true);
-  failure_->hide();
-  column->addWidget(failure_);
+  command_ = add_command_line(column, this);
+  failure_ = add_failure_line(column, this);
   auto* answers = new QHBoxLayout;
   answers->setSpacing(t.px(8));
   answers->addStretch(1);

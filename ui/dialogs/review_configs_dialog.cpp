@@ -7,6 +7,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "ui/dialogs/dialog_parts.h"
 #include "ui/models/config_rules.h"
 #include "ui/session/session_admin.h"
 #include "ui/theme/glyphs.h"
@@ -38,10 +39,7 @@ ReviewConfigsDialog::ReviewConfigsDialog(Session* session, Input input, QWidget*
   command_->setAccessibleName(tr("The same as commands"));
   command_->setWordWrap(true);
   column->addWidget(command_);
-  failure_ = new TextLabel({}, FontRole::control, TextLabel::Tone::err, this);
-  failure_->setWordWrap(true);
-  failure_->hide();
-  column->addWidget(failure_);
+  failure_ = add_failure_line(column, this);
   column->addSpacing(t.px(6));
   auto* answers = new QHBoxLayout;
   answers->setSpacing(t.px(8));
