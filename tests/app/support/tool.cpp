@@ -91,9 +91,12 @@ bool Daemon::stop() {
 
 Run Daemon::hw(const QStringList& arguments, const QByteArray& input) const { return run_hw(arguments, input, address_); }
 
-std::unique_ptr<QProcess> Daemon::start_hw(const QStringList& arguments) const {
+std::unique_ptr<QProcess> Daemon::start_hw(const QStringList& arguments, const QString& output) const {
   auto process = std::make_unique<QProcess>();
   prepare(*process, arguments, address_);
+  if (!output.isEmpty()) {
+    process->setStandardOutputFile(output);
+  }
   process->start();
   return process;
 }

@@ -32,8 +32,8 @@ class Daemon {
 
   // `hw ARGUMENTS` with this daemon as bootstrap.
   [[nodiscard]] Run hw(const QStringList& arguments, const QByteArray& input = {}) const;
-  // The same, running on; the caller waits for it.
-  [[nodiscard]] std::unique_ptr<QProcess> start_hw(const QStringList& arguments) const;
+  // The same, running on; the caller waits for it. Its output goes to the file `output` where that is given.
+  [[nodiscard]] std::unique_ptr<QProcess> start_hw(const QStringList& arguments, const QString& output = {}) const;
 
  private:
   QProcess process_;
