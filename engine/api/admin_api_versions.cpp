@@ -97,7 +97,7 @@ void handle_api_versions(Node& node, const RequestContext& context, wire::ApiVer
   if (context.api_version >= 3) {
     node.client_software(context.connection(), request.client_software_name, request.client_software_version);
   }
-  for (const std::int16_t key : node.served_apis()) {
+  for (const std::int16_t key : node.served_apis(context.listener_kind)) {
     if (const wire::ApiInfo* api = wire::find_api(key)) {
       response.api_keys.push_back(range_of(*api));
     }

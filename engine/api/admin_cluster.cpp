@@ -133,8 +133,9 @@ void handle_describe_quorum(Node& node, const RequestContext& context, wire::Des
     self.node_id = node.options().node;
     auto& listener = self.listeners.emplace_back();
     listener.name = "CONTROLLER";
-    listener.host = node.options().advertised_host;
-    listener.port = node.options().advertised_port;
+    const NodeOptions& options = node.options();
+    listener.host = options.controller_port != 0 ? options.controller_host : options.advertised_host;
+    listener.port = options.controller_port != 0 ? options.controller_port : options.advertised_port;
   }
   node.reply(context.token, response);
 }

@@ -108,7 +108,7 @@ void add_named_topics(Node& node, const RequestContext& context, const wire::Met
     response.topics.push_back(std::move(entry));
   }
   if (!missing.empty()) {
-    node.controller().auto_create_topics(missing, [](const auto&) {});
+    node.auto_create_topics(missing);
   }
 }
 

@@ -28,7 +28,7 @@ void handle_init_producer_id(Node& node, const RequestContext& context, wire::In
     }
     return;
   }
-  node.controller().new_producer_id([&node, token = context.token](std::pair<ErrorCode, ProducerId> result) {
+  node.new_producer_id([&node, token = context.token](std::pair<ErrorCode, ProducerId> result) {
     wire::InitProducerIdResponse response;
     const bool ok = result.first == ErrorCode::none;
     // Without a block of ids for the moment: producers ask again.

@@ -25,6 +25,9 @@
 
 namespace hw::api {
 
+// Which of a node's listeners a connection came to. Each serves its own APIs.
+enum class ListenerKind : std::uint8_t { client, controller };
+
 struct NodeOptions {
   BrokerId node{1};
   std::string directory;                 // where the node's first log directory is, on the Disk given
@@ -32,6 +35,10 @@ struct NodeOptions {
   std::string cluster_id;                // for formatting a new directory; empty: drawn from the Prng
   std::string advertised_host = "localhost";
   std::uint16_t advertised_port = 9092;  // set before start(): the shell binds first
+  bool broker = true;      // process.roles
+  bool controller = true;
+  std::string controller_host = "127.0.0.1";  // of the controller's listener; set before start() as well
+  std::uint16_t controller_port = 0;          // 0: there is none
   std::map<std::string, std::string> configs;  // Kafka's broker keys (static configuration)
   std::string log_level = "INFO";              // of the process, as Kafka names levels
 };
@@ -58,14 +65,30 @@ struct Outputs {
     std::uint64_t id = 0;
     std::function<Result<void>()> work;
   };
+  // A request to another node. A channel is one connection, which the shell opens when it is first used (or used again after it
+  // broke) and where answers come in the order of the requests. Each request is answered by peer_answered() or
+  // peer_failed(), once. When `timeout` is over, the shell breaks the connection, and everything on it has failed.
+  struct PeerSend {
+    ChannelId channel;
+    BrokerId node;     // whom it is for; kNoBroker: not known, only where it is
+    std::string host;
+    std::uint16_t port = 0;
+    std::uint64_t id = 0;  // of the request; never used twice
+    BytesChain frame;      // length prefix included
+    Duration timeout;
+  };
   std::vector<Reply> replies;
   std::vector<Close> closes;
+  std::vector<PeerSend> peer_sends;
+  std::vector<ChannelId> peer_closes;  // not used any more; what is open on them is not answered
   std::vector<DiskJob> disk_jobs;
   std::optional<std::string> log_level;  // a client changed the level of the root logger
   void clear() {
     log_level.reset();
     replies.clear();
     closes.clear();
+    peer_sends.clear();
+    peer_closes.clear();
     disk_jobs.clear();
   }
 };
@@ -86,9 +109,12 @@ class NodeCore {
 
   // `counters` (may be null) get what the connection asks for, by API, and the error codes it is answered with.
   void connected(ConnectionId connection, const std::string& peer, Now now, Outputs& out,
-                 std::shared_ptr<event::ConnectionCounters> counters = nullptr);
+                   std::shared_ptr<event::ConnectionCounters> counters = nullptr, ListenerKind listener = ListenerKind::client);
   [[nodiscard]] bool may_accept() const;  // false: max.connections or their rate is reached
   void disconnected(ConnectionId connection, Now now, Outputs& out);
+  // What became of Outputs::peer_sends. `frame` without its length prefix.
+  void peer_answered(std::uint64_t id, const Bytes& frame, Now now, Outputs& out);
+  void peer_failed(std::uint64_t id, const std::string& reason, Now now, Outputs& out);
   // One request frame without its length prefix.
   void request(ConnectionId connection, Bytes frame, Now now, Outputs& out);
 

@@ -70,6 +70,7 @@ struct RequestContext {
   std::int16_t api_version = 0;
   std::int32_t correlation_id = 0;
   std::string_view listener = "PLAINTEXT";
+  ListenerKind listener_kind = ListenerKind::client;
   std::string_view software_name;     // what ApiVersions told; empty: nothing yet
   std::string_view software_version;
   std::string_view user = "ANONYMOUS";  // nobody proves who he is on a listener without authentication
@@ -106,8 +107,15 @@ class Node {
   virtual void ensure_internal_topic(std::string_view name) = 0;
   // ApiVersions v3+ tells who the client is; becomes event::ClientIdentified.
   virtual void client_software(ConnectionId connection, std::string_view name, std::string_view version) = 0;
-  // The API keys that this node serves, ascending: what ApiVersions offers.
-  [[nodiscard]] virtual std::span<const std::int16_t> served_apis() const = 0;
+  // The API keys that this node serves there, ascending: what ApiVersions offers.
+  [[nodiscard]] virtual std::span<const std::int16_t> served_apis(ListenerKind listener) const = 0;
+  // A request that a broker passed on for its client (KIP-590): `request` is served as if it had come from there, and the answer
+  // goes back inside the envelope of `context`.
+  virtual void serve_enveloped(const RequestContext& context, const Bytes& request, std::string_view client_host) = 0;
+
+  // What this node wants of the controller for itself, wherever that is.
+  virtual void auto_create_topics(const std::vector<std::string>& names) = 0;
+  virtual void new_producer_id(std::function<void(std::pair<wire::ErrorCode, ProducerId>)> done) = 0;
 
   // Answers a request. The response is encoded in the version of the request. A client that is above its share of the
   // node's time is told so in the answer; after that, and after a throttle time that the handler put there, its connection
@@ -194,5 +202,7 @@ template <class Request, void (*Serve)(Node&, const RequestContext&, Request&)>
 [[nodiscard]] std::span<const Handler> data_handlers();   // Produce, Fetch, ListOffsets, OffsetForLeaderEpoch
 [[nodiscard]] std::span<const Handler> admin_handlers();  // admin_handlers.cpp: ApiVersions, Metadata, topics, configs, …
 [[nodiscard]] std::span<const Handler> group_handlers();  // group_handlers.cpp: FindCoordinator, groups, offsets
+// What only a listener of controllers serves, or serves differently there; it serves the others' too where Kafka's does.
+[[nodiscard]] std::span<const Handler> controller_handlers();  // controller_handlers.cpp
 
 }  // namespace hw::api

@@ -8,10 +8,12 @@
 #include "engine/api/client_telemetry.h"
 #include "engine/api/connection_limits.h"
 #include "engine/api/core.h"
+#include "engine/api/forwarding.h"
 #include "engine/api/group_log.h"
 #include "engine/api/handler.h"
 #include "engine/api/job_gate.h"
 #include "engine/api/log_levels.h"
+#include "engine/api/peer_channels.h"
 #include "engine/api/request_frame.h"
 #include "engine/api/topic_settings.h"
 #include "engine/broker/broker.h"
@@ -23,8 +25,11 @@
 #include "engine/quotas/client_quotas.h"
 #include "engine/raft/format.h"
 #include "engine/raft/quorum.h"
+#include "engine/wire/msg/alter_configs.h"
 #include "engine/wire/msg/api_versions.h"
 #include "engine/wire/msg/apis.h"
+#include "engine/wire/msg/envelope.h"
+#include "engine/wire/msg/incremental_alter_configs.h"
 #include "engine/wire/record/batch.h"
 
 namespace hw::api {
@@ -35,6 +40,8 @@ constexpr const char* kMetadataTopic = "__cluster_metadata";
 constexpr Uuid kMetadataTopicId{0, 1};  // Kafka's reserved id of that topic
 constexpr std::size_t kHandlerSlots = 128;
 constexpr std::string_view kAnonymous = "ANONYMOUS";
+constexpr std::string_view kControllerListener = "CONTROLLER";
+constexpr Duration kForwardWithin = seconds(30);  // request.timeout.ms of a broker
 
 std::string metadata_directory(const std::string& directory) { return directory + "/" + kMetadataTopic + "-0"; }
 std::string quorum_state_path(const std::string& directory) { return metadata_directory(directory) + "/quorum-state"; }
@@ -71,23 +78,40 @@ struct NodeCore::Impl final : Node {
         events(sink),
         counters(node_counters != nullptr ? std::move(node_counters) : std::make_shared<event::NodeCounters>()),
         prng_(random) {
-    std::set<std::size_t> hidden;
+    std::set<std::int16_t> hidden;
     for (const std::span<const Handler> table : {data_handlers(), admin_handlers(), group_handlers()}) {
       for (const Handler& handler : table) {
-        HW_ASSERT(handler.api_key >= 0 && static_cast<std::size_t>(handler.api_key) < kHandlerSlots,
-                  "an API key has a slot");
-        HW_ASSERT(handlers[static_cast<std::size_t>(handler.api_key)] == nullptr, "one handler per API key");
-        handlers[static_cast<std::size_t>(handler.api_key)] = handler.serve;
+        add_handler(handler, ListenerKind::client);
         if (!handler.offered) {
-          hidden.insert(static_cast<std::size_t>(handler.api_key));
+          hidden.insert(handler.api_key);
         }
       }
     }
-    for (std::size_t key = 0; key < handlers.size(); ++key) {
-      if (handlers[key] != nullptr && !hidden.contains(key)) {
-        served.push_back(static_cast<std::int16_t>(key));
+    for (const Handler& handler : controller_handlers()) {
+      add_handler(handler, ListenerKind::controller);
+    }
+    for (const wire::ApiInfo& api : wire::all_apis()) {
+      const auto key = static_cast<std::size_t>(api.key);
+      HandlerFunction& at_controller = handlers_of(ListenerKind::controller)[key];
+      if (at_controller == nullptr && api.controller_listener) {
+        at_controller = handlers_of(ListenerKind::client)[key];
+      }
+      if (handlers_of(ListenerKind::client)[key] != nullptr && api.broker_listener && !hidden.contains(api.key)) {
+        served[static_cast<std::size_t>(ListenerKind::client)].push_back(api.key);
+      }
+      if (at_controller != nullptr && !hidden.contains(api.key)) {
+        served[static_cast<std::size_t>(ListenerKind::controller)].push_back(api.key);
       }
     }
+  }
+
+  using Handlers = std::array<HandlerFunction, kHandlerSlots>;
+  [[nodiscard]] Handlers& handlers_of(ListenerKind listener) noexcept { return handlers[static_cast<std::size_t>(listener)]; }
+  void add_handler(const Handler& handler, ListenerKind listener) {
+    HW_ASSERT(handler.api_key >= 0 && static_cast<std::size_t>(handler.api_key) < kHandlerSlots, "an API key has a slot");
+    HandlerFunction& slot = handlers_of(listener)[static_cast<std::size_t>(handler.api_key)];
+    HW_ASSERT(slot == nullptr, "one handler per API key and listener");
+    slot = handler.serve;
   }
 
   struct OpenRequest {
@@ -96,8 +120,10 @@ struct NodeCore::Impl final : Node {
     std::int16_t api_version = 0;
     std::int32_t correlation_id = 0;
     std::size_t size = 0;
+    std::optional<std::int32_t> envelope;  // the request came inside one: the correlation id of that
   };
   struct Connection {
+    ListenerKind listener = ListenerKind::client;
     std::string peer;
     std::string client_host;
     std::string client_id;
@@ -154,7 +180,9 @@ struct NodeCore::Impl final : Node {
     emit(event::ClientIdentified{id, connection.client_id, connection.software_name, connection.software_version});
   }
 
-  [[nodiscard]] std::span<const std::int16_t> served_apis() const override { return served; }
+  [[nodiscard]] std::span<const std::int16_t> served_apis(ListenerKind listener) const override {
+    return served[static_cast<std::size_t>(listener)];
+  }
 
   [[nodiscard]] quotas::ClientQuotas& quotas() override { return client_quotas; }
   [[nodiscard]] ClientTelemetry& telemetry() override { return client_telemetry; }
@@ -217,9 +245,30 @@ struct NodeCore::Impl final : Node {
   void finish_reply(const ReplyToken& token, BytesChain frame, std::int32_t throttle) override {
     Connection* connection = open_connection(token);
     HW_ASSERT(connection != nullptr, "a reply is finished in the turn it began");
+    const std::optional<std::int32_t> envelope = std::exchange(connection->open.envelope, std::nullopt);
     connection->open.serial = 0;
     limits.active(connection->limit, now_.instant);
-    out->replies.push_back({token.connection, std::move(frame), false, milliseconds(throttle)});
+    out->replies.push_back({token.connection, envelope ? in_envelope(*envelope, frame, wire::ErrorCode::none) : std::move(frame),
+                            false, milliseconds(throttle)});
+  }
+
+  // The answer to an Envelope, around the whole response frame of the request that it brought.
+  static BytesChain in_envelope(std::int32_t correlation_id, const BytesChain& frame, wire::ErrorCode error) {
+    constexpr std::size_t kLengthPrefix = 4;
+    wire::Writer writer;
+    const wire::Writer::LengthMark size = writer.reserve_length();
+    writer.int32(correlation_id);
+    writer.tag_count(0);
+    wire::EnvelopeResponse response;
+    response.error_code = error;
+    if (error == wire::ErrorCode::none) {
+      const Bytes whole = frame.flatten();
+      response.response_data = whole.slice(kLengthPrefix, whole.size() - kLengthPrefix);
+    }
+    const bool encoded = encode(writer, response, 0);
+    HW_ASSERT(encoded, "an envelope takes any bytes");
+    writer.patch_length(size);
+    return writer.finish();
   }
 
   void note_error(const ReplyToken& token, wire::ErrorCode error) override {
@@ -323,6 +372,7 @@ struct NodeCore::Impl final : Node {
     }
     metadata::ControlPlane::Options control_options;
     control_options.self.key = {options_.node, directory_id};
+    control_options.self.endpoints = controller_endpoints();
     control_options.broker_configs = configs;
     metadata::Registration& registration = control_options.registration;
     registration.broker = options_.node;
@@ -360,13 +410,20 @@ struct NodeCore::Impl final : Node {
     return {};
   }
 
+  // A node without a listener for controllers (tests) names the one that it has.
+  [[nodiscard]] std::vector<raft::VoterEndpoint> controller_endpoints() const {
+    return options_.controller_port != 0
+               ? std::vector<raft::VoterEndpoint>{{std::string(kControllerListener), options_.controller_host, options_.controller_port}}
+               : std::vector<raft::VoterEndpoint>{{std::string(kControllerListener), options_.advertised_host, options_.advertised_port}};
+  }
+
   // What the format leaves beside meta.properties; written again where a crash came between.
   Result<void> complete_format(const Uuid& directory_id) {
     const std::string checkpoint = metadata_directory(options_.directory) + "/" + raft::kInitialCheckpointName;
     if (metadata_log->log_end_offset() == Offset(0) && !disk.exists(checkpoint)) {
       raft::Voter voter;
       voter.key = {options_.node, directory_id};
-      voter.endpoints.push_back({"CONTROLLER", options_.advertised_host, options_.advertised_port});
+      voter.endpoints = controller_endpoints();
       std::vector<Bytes> values;
       for (const metadata::Record& record : metadata::bootstrap_records()) {
         HW_TRY(Bytes value, metadata::encode_record(record));
@@ -511,16 +568,9 @@ struct NodeCore::Impl final : Node {
       refuse(id, -1, -1, "a request came before the one before it was answered");
       return;
     }
-    const RequestFrame parsed = parse_request_frame(frame.span());
+    const RequestFrame parsed = parse_request_frame(frame.span(), connection.listener);
     if (!parsed.refusal.empty()) {
       refuse(id, parsed.api_key, parsed.api_version, parsed.refusal);
-      return;
-    }
-    const auto slot = static_cast<std::size_t>(parsed.api_key);
-    const HandlerFunction serve = slot < handlers.size() ? handlers[slot] : nullptr;
-    if (serve == nullptr) {
-      refuse(id, parsed.api_key, parsed.api_version,
-             std::string(wire::find_api(parsed.api_key)->name) + " is not offered by this broker");
       return;
     }
     if (connection.counters != nullptr) {
@@ -537,23 +587,149 @@ struct NodeCore::Impl final : Node {
       }
     }
     connection.open = {++serial, parsed.api_key, parsed.version_unsupported ? std::int16_t{0} : parsed.api_version,
-                       parsed.correlation_id, frame.size()};
+                       parsed.correlation_id, frame.size(), std::nullopt};
+    if (connection.listener == ListenerKind::client && !controller().active() && passes_on(parsed, frame)) {
+      forwarding.add({{id, connection.open.serial}, parsed.api_key, frame, connection.peer, now_.instant + kForwardWithin});
+      pump();
+      return;
+    }
+    serve(id, connection, parsed, frame, connection.client_host);
+    pump();
+  }
+
+  // Whether a request is the active controller's business. The levels of loggers are this process's own.
+  [[nodiscard]] static bool passes_on(const RequestFrame& parsed, const Bytes& frame) {
+    if (!forwardable(parsed.api_key)) {
+      return false;
+    }
+    const auto names_logger = [&](auto request) {
+      wire::Reader body(frame.slice(parsed.body, frame.size() - parsed.body));
+      return decode(body, request, parsed.api_version) &&
+             std::any_of(request.resources.begin(), request.resources.end(), [](const auto& resource) {
+               return resource.resource_type == static_cast<std::int8_t>(metadata::ConfigResourceType::broker_logger);
+             });
+    };
+    if (parsed.api_key == wire::AlterConfigsRequest::kApiKey) {
+      return !names_logger(wire::AlterConfigsRequest{});
+    }
+    if (parsed.api_key == wire::IncrementalAlterConfigsRequest::kApiKey) {
+      return !names_logger(wire::IncrementalAlterConfigsRequest{});
+    }
+    return true;
+  }
+
+  void serve(ConnectionId id, Connection& connection, const RequestFrame& parsed, const Bytes& frame,
+             std::string_view client_host) {
+    const auto slot = static_cast<std::size_t>(parsed.api_key);
+    const HandlerFunction handler = slot < kHandlerSlots ? handlers_of(connection.listener)[slot] : nullptr;
+    if (handler == nullptr) {
+      refuse(id, parsed.api_key, parsed.api_version,
+             std::string(wire::find_api(parsed.api_key)->name) + " is not offered by this " +
+                 (connection.listener == ListenerKind::client ? "broker" : "controller"));
+      return;
+    }
     RequestContext context;
     context.token = {id, connection.open.serial};
     context.peer = connection.peer;
-    context.client_host = connection.client_host;
-    context.client_id = connection.client_id;
+    context.client_host = client_host;
+    context.client_id = parsed.client_id;
     context.software_name = connection.software_name;
     context.software_version = connection.software_version;
     context.api_key = parsed.api_key;
     context.api_version = connection.open.api_version;
     context.correlation_id = parsed.correlation_id;
+    context.listener_kind = connection.listener;
+    if (connection.listener == ListenerKind::controller) {
+      context.listener = kControllerListener;
+    }
     context.version_unsupported = parsed.version_unsupported;
     context.now = now_;
     context.counters = connection.counters.get();
     wire::Reader body(parsed.version_unsupported ? Bytes{} : frame.slice(parsed.body, frame.size() - parsed.body));
-    serve(*this, context, body);
-    pump();
+    handler(*this, context, body);
+  }
+
+  void serve_enveloped(const RequestContext& outer, const Bytes& frame, std::string_view client_host) override {
+    Connection* connection = open_connection(outer.token);
+    HW_ASSERT(connection != nullptr, "an envelope is served in the turn it came");
+    if (!controller().active()) {
+      connection->open.serial = 0;
+      out->replies.push_back({outer.token.connection,
+                              in_envelope(outer.correlation_id, {}, wire::ErrorCode::not_controller), false, {}});
+      return;
+    }
+    const RequestFrame parsed = parse_request_frame(frame.span(), ListenerKind::client);
+    if (!parsed.refusal.empty() || parsed.version_unsupported || !forwardable(parsed.api_key)) {
+      connection->open.serial = 0;
+      out->replies.push_back({outer.token.connection,
+                              in_envelope(outer.correlation_id, {}, wire::ErrorCode::invalid_request), false, {}});
+      return;
+    }
+    connection->open.envelope = outer.correlation_id;
+    connection->open.api_key = parsed.api_key;
+    connection->open.api_version = parsed.api_version;
+    connection->open.correlation_id = parsed.correlation_id;
+    serve(outer.token.connection, *connection, parsed, frame, client_host);
+  }
+
+  // What came back for a request that was passed on: the frame as it is, or nothing, which ends the client's connection.
+  void forwarded(const ReplyToken& token, Result<Bytes> frame) {
+    Connection* connection = open_connection(token);
+    if (connection == nullptr) {
+      return;
+    }
+    if (!frame) {
+      close(token.connection, frame.error().detail);
+      return;
+    }
+    wire::Writer writer;
+    const wire::Writer::LengthMark size = writer.reserve_length();
+    writer.raw(frame->span());
+    writer.patch_length(size);
+    finish_reply(token, writer.finish(), request_throttle_ms(token));
+  }
+
+  // Where the active controller is; nothing: not known, or it is this node.
+  [[nodiscard]] std::optional<PeerAddress> other_controller() const { return std::nullopt; }
+
+  bool pump_forwarding() {
+    if (!forwarding.waits()) {
+      return false;
+    }
+    if (controller().active()) {
+      for (const Forwarding::Waiting& request : forwarding.take_waiting()) {
+        if (Connection* connection = open_connection(request.token)) {
+          serve(request.token.connection, *connection, parse_request_frame(request.frame.span()), request.frame,
+                connection->client_host);
+        }
+      }
+      return true;
+    }
+    const std::size_t before = out->peer_sends.size();
+    forwarding.pump(other_controller(), channels, now_, *out);
+    return out->peer_sends.size() != before;
+  }
+
+  void peer_answered(std::uint64_t id, const Bytes& frame, Now now, Outputs& outputs) {
+    Turn turn(*this, now, outputs);
+    if (!stopped) {
+      channels.answered(id, frame);
+      pump();
+    }
+  }
+  void peer_failed(std::uint64_t id, const std::string& reason, Now now, Outputs& outputs) {
+    Turn turn(*this, now, outputs);
+    if (!stopped) {
+      channels.failed(id, reason);
+      pump();
+    }
+  }
+
+  void auto_create_topics(const std::vector<std::string>& names) override {
+    controller().auto_create_topics(names, [](const auto&) {});
+  }
+  void new_producer_id(std::function<void(std::pair<wire::ErrorCode, ProducerId>)> done) override {
+    controller().new_producer_id(std::move(done));
   }
 
   void refuse(ConnectionId id, std::int16_t key, std::int16_t version, std::string why) {
@@ -594,6 +770,7 @@ struct NodeCore::Impl final : Node {
       }
       moved = *control_moved;
       moved = pump_groups() || moved;
+      moved = pump_forwarding() || moved;
       the_broker->settle(broker_now(), broker_out);
       moved = send_broker_answers() || moved;
       moved = pump_jobs() || moved;
@@ -956,7 +1133,7 @@ struct NodeCore::Impl final : Node {
       return kNever;
     }
     return std::min({control->next_deadline(), the_broker->next_deadline(), coordinator->next_deadline(),
-                     logs->next_deadline(), next_flush, limits.next_deadline(now_.instant)});
+                     logs->next_deadline(), next_flush, limits.next_deadline(now_.instant), forwarding.next_deadline()});
   }
 
   // Not per append (Kafka's default), but often enough that little has to be looked through after a kill.
@@ -965,9 +1142,10 @@ struct NodeCore::Impl final : Node {
   }
 
   void connected(ConnectionId id, const std::string& peer, Now now, Outputs& outputs,
-                 std::shared_ptr<event::ConnectionCounters> counted) {
+                 std::shared_ptr<event::ConnectionCounters> counted, ListenerKind listener) {
     Turn turn(*this, now, outputs);
     Connection connection;
+    connection.listener = listener;
     connection.peer = peer;
     connection.client_host = client_host_of(peer);
     connection.counters = std::move(counted);
@@ -1034,8 +1212,10 @@ struct NodeCore::Impl final : Node {
   event::EventSink* events;
   std::shared_ptr<event::NodeCounters> counters;
   Prng prng_;
-  std::array<HandlerFunction, kHandlerSlots> handlers{};
-  std::vector<std::int16_t> served;
+  std::array<Handlers, 2> handlers{};                // by ListenerKind
+  std::array<std::vector<std::int16_t>, 2> served;   // likewise
+  PeerChannels channels{options_.node};
+  Forwarding forwarding{[this](const ReplyToken& token, Result<Bytes> frame) { forwarded(token, std::move(frame)); }};
 
   std::shared_ptr<const metadata::BrokerConfigs> configs;  // of the file
   std::shared_ptr<const metadata::BrokerConfigs> in_force;  // and what was set at run time
@@ -1087,8 +1267,14 @@ NodeCore::~NodeCore() {
 Result<void> NodeCore::start(Now now, Outputs& out) { return impl_->start(now, out); }
 bool NodeCore::ready() const { return impl_->ready_told && !impl_->stopped; }
 void NodeCore::connected(ConnectionId connection, const std::string& peer, Now now, Outputs& out,
-                         std::shared_ptr<event::ConnectionCounters> counters) {
-  impl_->connected(connection, peer, now, out, std::move(counters));
+                         std::shared_ptr<event::ConnectionCounters> counters, ListenerKind listener) {
+  impl_->connected(connection, peer, now, out, std::move(counters), listener);
+}
+void NodeCore::peer_answered(std::uint64_t id, const Bytes& frame, Now now, Outputs& out) {
+  impl_->peer_answered(id, frame, now, out);
+}
+void NodeCore::peer_failed(std::uint64_t id, const std::string& reason, Now now, Outputs& out) {
+  impl_->peer_failed(id, reason, now, out);
 }
 void NodeCore::spent(ConnectionId connection, Duration time, Now now) { impl_->spent(connection, time, now); }
 bool NodeCore::may_accept() const { return !impl_->limits.full(impl_->now_.instant); }

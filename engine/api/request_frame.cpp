@@ -60,7 +60,7 @@ class HeaderCursor {
 
 }  // namespace
 
-RequestFrame parse_request_frame(ByteSpan frame) {
+RequestFrame parse_request_frame(ByteSpan frame, ListenerKind listener) {
   RequestFrame result;
   HeaderCursor cursor(frame);
   result.api_key = static_cast<std::int16_t>(cursor.big_endian(2));
@@ -75,8 +75,9 @@ RequestFrame parse_request_frame(ByteSpan frame) {
     result.refusal = "API key " + std::to_string(result.api_key) + " does not exist";
     return result;
   }
-  if (!api->broker_listener) {
-    result.refusal = std::string(api->name) + " is not served on a listener of brokers";
+  if (!(listener == ListenerKind::client ? api->broker_listener : api->controller_listener)) {
+    result.refusal = std::string(api->name) + " is not served on a listener of " +
+                     (listener == ListenerKind::client ? "brokers" : "controllers");
     return result;
   }
   const std::int16_t lowest = std::max(api->lowest, api->advertised_lowest);

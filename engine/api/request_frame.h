@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "engine/api/core.h"
 #include "engine/base/bytes.h"
 
 namespace hw::api {
@@ -25,7 +26,8 @@ struct RequestFrame {
   std::string refusal;  // empty: go on
 };
 
-[[nodiscard]] RequestFrame parse_request_frame(ByteSpan frame);
+// `listener`: where it came to; each kind serves its own APIs.
+[[nodiscard]] RequestFrame parse_request_frame(ByteSpan frame, ListenerKind listener = ListenerKind::client);
 
 // "127.0.0.1:5000" → "/127.0.0.1", "[::1]:5000" → "/0:0:0:0:0:0:0:1": a host as Kafka prints it.
 [[nodiscard]] std::string client_host_of(std::string_view peer);

@@ -14,6 +14,7 @@ using LeaderEpoch = Strong<struct LeaderEpochTag, std::int32_t>;
 using ProducerId = Strong<struct ProducerIdTag, std::int64_t>;
 using ProducerEpoch = Strong<struct ProducerEpochTag, std::int16_t>;
 using ConnectionId = Strong<struct ConnectionIdTag, std::uint64_t>;
+using ChannelId = Strong<struct ChannelIdTag, std::uint64_t>;  // from one node to another
 
 inline constexpr BrokerId kNoBroker{-1};
 inline constexpr LeaderEpoch kNoLeaderEpoch{-1};

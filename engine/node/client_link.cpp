@@ -4,6 +4,7 @@
 #include <asio/buffer.hpp>
 #include <asio/connect.hpp>
 #include <asio/write.hpp>
+#include <chrono>
 #include <utility>
 
 namespace hw::node {
@@ -65,10 +66,17 @@ void ClientLink::connected(const asio::error_code& error) {
   socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
   open_ = true;
   read();
+  if (!hold_out_ && writing_.empty() && !waiting_.empty()) {
+    write();
+  }
   tell(client::Input::Kind::opened, {}, {});
 }
 
 void ClientLink::read() {
+  if (reading_ || hold_in_ || !open_) {
+    return;
+  }
+  reading_ = true;
   const MutableByteSpan room = framer_.prepare();
   socket_.async_read_some(asio::buffer(room.data(), room.size()),
                           [self = shared_from_this()](const asio::error_code& error, std::size_t size) {
@@ -77,6 +85,7 @@ void ClientLink::read() {
 }
 
 void ClientLink::got(const asio::error_code& error, std::size_t size) {
+  reading_ = false;
   if (!told_) {
     return;
   }
@@ -86,27 +95,62 @@ void ClientLink::got(const asio::error_code& error, std::size_t size) {
     return;
   }
   framer_.commit(size);
-  for (;;) {
+  if (hand_over()) {
+    read();
+  }
+}
+
+// False: the link has ended.
+bool ClientLink::hand_over() {
+  while (!hold_in_) {
     Result<std::optional<Bytes>> frame = framer_.next();
     if (!frame) {
       end(client::Input::Kind::closed, frame.error().detail);
-      return;
+      return false;
     }
     if (!*frame) {
       break;
     }
     tell(client::Input::Kind::frame, std::move(**frame), {});
     if (!told_) {
-      return;  // closed meanwhile
+      return false;  // closed meanwhile
     }
   }
-  read();
+  return true;
 }
 
 void ClientLink::send(BytesChain frame) {
+  if (delay_ > Duration{}) {
+    const auto timer = std::make_shared<asio::steady_timer>(socket_.get_executor(), std::chrono::nanoseconds(delay_.ns));
+    timer->async_wait([self = shared_from_this(), timer, frame = std::move(frame)](const asio::error_code& error) mutable {
+      if (!error && self->told_) {
+        self->leave(std::move(frame));
+      }
+    });
+    return;
+  }
+  leave(std::move(frame));
+}
+
+void ClientLink::leave(BytesChain frame) {
   waiting_.push_back(std::move(frame));
-  if (open_ && writing_.empty()) {
+  if (open_ && writing_.empty() && !hold_out_) {
     write();
+  }
+}
+
+void ClientLink::hold(bool out, bool in, Duration delay) {
+  hold_out_ = out;
+  hold_in_ = in;
+  delay_ = delay;
+  if (!told_ || !open_) {
+    return;
+  }
+  if (!hold_out_ && writing_.empty() && !waiting_.empty()) {
+    write();
+  }
+  if (hand_over()) {
+    read();
   }
 }
 
@@ -128,7 +172,7 @@ void ClientLink::write() {
     }
     if (error) {
       self->end(client::Input::Kind::closed, error.message());
-    } else if (!self->waiting_.empty()) {
+    } else if (!self->waiting_.empty() && !self->hold_out_) {
       self->write();
     }
   });

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "engine/base/bytes.h"
+#include "engine/base/time.h"
 #include "engine/client/io.h"
 #include "engine/wire/frame/framer.h"
 
@@ -29,12 +30,17 @@ class ClientLink : public std::enable_shared_from_this<ClientLink> {
   void open();
   void send(BytesChain frame);
   void close();  // no word comes after this
+  // A cut way: what is sent waits (`out`), what comes is not read (`in`), until it is healed. `delay`: each frame leaves so much
+  // later.
+  void hold(bool out, bool in, Duration delay);
 
  private:
   void connected(const asio::error_code& error);
   void read();
   void got(const asio::error_code& error, std::size_t size);
   void write();
+  void leave(BytesChain frame);
+  [[nodiscard]] bool hand_over();
   void end(client::Input::Kind kind, std::string reason);
   void tell(client::Input::Kind kind, Bytes frame, std::string reason);
 
@@ -47,6 +53,10 @@ class ClientLink : public std::enable_shared_from_this<ClientLink> {
   std::deque<BytesChain> waiting_;  // to be written
   std::vector<BytesChain> writing_; // kept alive while the system reads them
   bool open_ = false;
+  bool hold_out_ = false;
+  bool hold_in_ = false;
+  bool reading_ = false;
+  Duration delay_{};
 };
 
 // In words that tell what to do: "connection refused" is nobody listening.

@@ -21,6 +21,7 @@
 
 #include "engine/base/diagnostics.h"
 #include "engine/node/connection.h"
+#include "engine/node/peer_links.h"
 #include "engine/node/port_holder.h"
 
 namespace hw::node {
@@ -78,7 +79,20 @@ std::string current_log_level() {
 
 struct Node::Loop : Connection::Owner, std::enable_shared_from_this<Node::Loop> {
   Loop(NodeSettings given, DiskPool& disk_pool, event::EventSink* sink)
-      : settings(std::move(given)), pool(disk_pool), events(sink), timer(io) {}
+      : settings(std::move(given)),
+        pool(disk_pool),
+        events(sink),
+        timer(io),
+        peers(io, {[this](std::uint64_t id, Bytes frame) {
+                     const api::Now now = read_clocks();
+                     core->peer_answered(id, frame, now, out);
+                     finish_turn(now);
+                   },
+                   [this](std::uint64_t id, const std::string& reason) {
+                     const api::Now now = read_clocks();
+                     core->peer_failed(id, reason, now, out);
+                     finish_turn(now);
+                   }}) {}
 
   // --- Connection::Owner
   void frame_arrived(Connection& connection, Bytes frame) override {
@@ -124,6 +138,11 @@ struct Node::Loop : Connection::Owner, std::enable_shared_from_this<Node::Loop> 
         acceptors.push_back(std::move(second));
       }
     }
+    if (settings.core.controller) {
+      controller_acceptor.emplace(io);
+      HW_CHECK(open_acceptor(*controller_acceptor, tcp::endpoint(address, settings.listen.controller_port)));
+      controller_port.store(controller_acceptor->local_endpoint(error).port());
+    }
     return {};
   }
 
@@ -162,7 +181,7 @@ struct Node::Loop : Connection::Owner, std::enable_shared_from_this<Node::Loop> 
         return;
       }
       if (!error) {
-        adopt(std::move(socket));
+        adopt(std::move(socket), is_controllers(acceptor) ? api::ListenerKind::controller : api::ListenerKind::client);
         if (!core->may_accept()) {  // goes on when a connection ends, or the limit rises
           full.push_back(&acceptor);
           return;
@@ -183,7 +202,11 @@ struct Node::Loop : Connection::Owner, std::enable_shared_from_this<Node::Loop> 
     });
   }
 
-  void adopt(tcp::socket socket) {
+  [[nodiscard]] bool is_controllers(const tcp::acceptor& acceptor) const noexcept {
+    return controller_acceptor && &acceptor == &*controller_acceptor;
+  }
+
+  void adopt(tcp::socket socket, api::ListenerKind listener) {
     asio::error_code error;
     const tcp::endpoint remote = socket.remote_endpoint(error);
     if (error) {
@@ -198,7 +221,7 @@ struct Node::Loop : Connection::Owner, std::enable_shared_from_this<Node::Loop> 
       events->emit(event::ConnectionOpened{id, connection->peer(), connection->counters()});
     }
     const api::Now now = read_clocks();
-    core->connected(id, connection->peer(), now, out, connection->counters());
+    core->connected(id, connection->peer(), now, out, connection->counters(), listener);
     connection->start();
     finish_turn(now);
   }
@@ -209,7 +232,8 @@ struct Node::Loop : Connection::Owner, std::enable_shared_from_this<Node::Loop> 
       return;  // the outer turn goes on with what was added
     }
     in_turn = true;
-    while (!out.replies.empty() || !out.closes.empty() || !out.disk_jobs.empty() || out.log_level) {
+    while (!out.replies.empty() || !out.closes.empty() || !out.peer_sends.empty() || !out.peer_closes.empty() ||
+           !out.disk_jobs.empty() || out.log_level) {
       std::swap(out, work);
       if (work.log_level) {
         set_log_level(*work.log_level);
@@ -227,6 +251,12 @@ struct Node::Loop : Connection::Owner, std::enable_shared_from_this<Node::Loop> 
           const std::shared_ptr<Connection> connection = found->second;
           connection->close(close.reason);
         }
+      }
+      for (api::Outputs::PeerSend& send : work.peer_sends) {
+        peers.send(std::move(send));
+      }
+      for (const ChannelId channel : work.peer_closes) {
+        peers.close(channel);
       }
       for (api::Outputs::DiskJob& job : work.disk_jobs) {
         pool.submit(std::move(job.work), [loop = shared_from_this(), id = job.id](const Result<void>& result) {
@@ -288,6 +318,9 @@ struct Node::Loop : Connection::Owner, std::enable_shared_from_this<Node::Loop> 
     for (tcp::acceptor& acceptor : acceptors) {
       accept(acceptor);
     }
+    if (controller_acceptor) {
+      accept(*controller_acceptor);
+    }
     finish_turn(now);
     return {};
   }
@@ -298,7 +331,11 @@ struct Node::Loop : Connection::Owner, std::enable_shared_from_this<Node::Loop> 
     for (tcp::acceptor& acceptor : acceptors) {
       acceptor.close(ignored);
     }
+    if (controller_acceptor) {
+      controller_acceptor->close(ignored);
+    }
     timer.cancel();
+    peers.end();
     const auto all = std::move(connections);
     connections.clear();
     for (const auto& [id, connection] : all) {
@@ -312,7 +349,9 @@ struct Node::Loop : Connection::Owner, std::enable_shared_from_this<Node::Loop> 
   event::EventSink* events;
   asio::io_context io{1};
   asio::steady_timer timer;
-  std::vector<tcp::acceptor> acceptors;
+  std::vector<tcp::acceptor> acceptors;  // of clients
+  std::optional<tcp::acceptor> controller_acceptor;
+  PeerLinks peers;
   std::unique_ptr<api::NodeCore> core;
   std::shared_ptr<event::NodeCounters> counters = std::make_shared<event::NodeCounters>();
   std::unordered_map<ConnectionId, std::shared_ptr<Connection>> connections;
@@ -325,6 +364,7 @@ struct Node::Loop : Connection::Owner, std::enable_shared_from_this<Node::Loop> 
   bool ending = false;
   bool accept_failing = false;
   std::atomic<std::uint16_t> port{0};
+  std::atomic<std::uint16_t> controller_port{0};
   std::string cluster_id;
   std::thread thread;
 };
@@ -344,6 +384,8 @@ Result<void> Node::start() {
   loop.settings.core.advertised_host =
       !listen.advertised_host.empty() ? listen.advertised_host : (loopback ? "localhost" : listen.address);
   loop.settings.core.advertised_port = listen.advertised_port != 0 ? listen.advertised_port : loop.port.load();
+  loop.settings.core.controller_host = loopback ? listen.address : loop.settings.core.advertised_host;
+  loop.settings.core.controller_port = loop.controller_port.load();
 
   std::promise<Result<void>> opened;
   std::future<Result<void>> answer = opened.get_future();
@@ -363,6 +405,7 @@ Result<void> Node::start() {
     loop.thread.join();
     loop.core.reset();
     loop.acceptors.clear();
+    loop.controller_acceptor.reset();
   }
   return result;
 }
@@ -378,6 +421,9 @@ Result<void> Node::stop() {
     asio::error_code ignored;
     for (tcp::acceptor& acceptor : loop.acceptors) {
       acceptor.close(ignored);
+    }
+    if (loop.controller_acceptor) {
+      loop.controller_acceptor->close(ignored);
     }
     Result<void> result = loop.core->stop(read_clocks());
     if (loop.events != nullptr) {
@@ -408,6 +454,7 @@ void Node::kill() {
 }
 
 std::uint16_t Node::port() const noexcept { return loop_->port.load(); }
+std::uint16_t Node::controller_port() const noexcept { return loop_->controller_port.load(); }
 BrokerId Node::id() const noexcept { return loop_->settings.core.node; }
 const std::string& Node::cluster_id() const noexcept { return loop_->cluster_id; }
 bool Node::running() const noexcept { return loop_->thread.joinable(); }

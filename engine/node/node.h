@@ -21,6 +21,8 @@ struct ListenOptions {
   std::uint16_t port = 9092;          // 0: the kernel chooses
   std::string advertised_host;        // empty: "localhost" on loopback, else `address`
   std::uint16_t advertised_port = 0;  // 0: the port that was bound
+  // Where controllers and brokers talk to this node's controller; loopback unless `address` is not. 0: the kernel chooses.
+  std::uint16_t controller_port = 0;
 };
 
 struct NodeSettings {
@@ -47,6 +49,7 @@ class Node {
   void kill();
 
   [[nodiscard]] std::uint16_t port() const noexcept;
+  [[nodiscard]] std::uint16_t controller_port() const noexcept;  // 0: no controller listener
   [[nodiscard]] BrokerId id() const noexcept;
   [[nodiscard]] const std::string& cluster_id() const noexcept;  // valid after start()
   [[nodiscard]] bool running() const noexcept;

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What listeners of controllers serve beyond what those of brokers do.
+#include <array>
+
+#include "engine/api/handler.h"
+#include "engine/wire/msg/envelope.h"
+
+namespace hw::api {
+namespace {
+
+void handle_envelope(Node& node, const RequestContext& context, wire::EnvelopeRequest& request) {
+  // Four bytes are an IPv4 address, sixteen an IPv6 one; what else it may be is nobody's host.
+  std::string host;
+  const ByteSpan address = request.client_host_address.span();
+  if (address.size() == 4) {
+    for (std::size_t i = 0; i < address.size(); ++i) {
+      host += (i == 0 ? "" : ".") + std::to_string(std::to_integer<unsigned>(address[i]));
+    }
+  } else if (address.size() == 16) {
+    constexpr std::string_view kDigits = "0123456789abcdef";
+    for (std::size_t i = 0; i < address.size(); i += 2) {
+      host += i == 0 ? "[" : ":";
+      for (const unsigned byte : {std::to_integer<unsigned>(address[i]), std::to_integer<unsigned>(address[i + 1])}) {
+        host += kDigits[byte >> 4U];
+        host += kDigits[byte & 15U];
+      }
+    }
+    host += "]";
+  }
+  node.serve_enveloped(context, request.request_data, host);
+}
+
+}  // namespace
+
+std::span<const Handler> controller_handlers() {
+  static constexpr std::array<Handler, 1> kHandlers{{handler<wire::EnvelopeRequest, handle_envelope>()}};
+  return kHandlers;
+}
+
+}  // namespace hw::api
