@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inside of Broker, shared by its files: broker.cpp (topics, partitions, the image), produce.cpp, fetch.cpp, offsets.cpp
+// (ListOffsets, OffsetForLeaderEpoch) and waiting.cpp (those who wait, and their deadlines).
+#pragma once
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "engine/broker/broker.h"
+#include "engine/wire/record/validate.h"
+
+namespace hw::broker {
+
+using wire::ErrorCode;
+
+struct TextHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>{}(text); }
+};
+
+struct HostedTopic {
+  TopicFacts facts;
+  std::vector<std::unique_ptr<Partition>> partitions;  // by index; null where another broker holds it
+};
+
+// A Fetch that waits for bytes.
+struct ParkedFetch : Parked {
+  ParkedFetch() : Parked(Kind::fetch) {}
+  std::int16_t version = 0;
+  std::int8_t isolation_level = 0;
+  BrokerId replica = kNoBroker;
+  std::int32_t min_bytes = 0;
+  std::int32_t max_bytes = 0;
+  std::int32_t session_id = kNoSession;     // incremental
+  std::int32_t session_epoch = 0;           // what the session must still have when it is answered
+  bool wants_session = false;               // full fetch of a client that wants one
+  std::int64_t found_bytes = 0;             // at the last look, and what came since
+  std::vector<FetchPartition> partitions;   // without a session
+  std::vector<Watch> watches;
+};
+
+// A Produce, or a coordinator's append, that waits for the high watermark.
+struct ParkedProduce : Parked {
+  ParkedProduce() : Parked(Kind::produce) {}
+  struct Pending {
+    Uuid topic_id;
+    PartitionIndex partition;
+    Offset required;         // the high watermark must reach it
+    std::size_t topic_at = 0;  // where its answer stands in `response`
+    std::size_t partition_at = 0;
+    bool done = false;
+  };
+  wire::ProduceResponse response;
+  bool failed = false;
+  std::vector<Pending> pending;
+  std::size_t open = 0;
+  std::vector<Watch> watches;
+  Broker::Committed committed;  // set: a coordinator waits, not a client
+  ErrorCode internal_error = ErrorCode::none;  // for `committed`
+};
+
+struct Broker::Impl {
+  Impl(BrokerOptions given, log::LogManager& log_manager, event::EventSink* sink,
+       std::shared_ptr<event::NodeCounters> node_counters, SettingsOf settings, Prng prng)
+      : options(std::move(given)),
+        logs(log_manager),
+        events(sink),
+        counters(std::move(node_counters)),
+        settings_of(std::move(settings)),
+        sessions(options.sessions, prng) {}
+  ~Impl() {
+    while (Parked* any = heap.earliest()) {
+      leave(*any);  // its watches stand in lists of partitions
+    }
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  // ---- topics
+
+  struct Resolved {
+    Partition* partition = nullptr;
+    ErrorCode error = ErrorCode::none;  // of metadata: the cluster knows no such topic or partition
+    const metadata::PartitionImage* elsewhere = nullptr;  // known to the cluster, but not held here
+  };
+
+  HostedTopic* hosted(std::string_view name) noexcept {
+    const auto it = by_name.find(name);
+    return it == by_name.end() ? nullptr : it->second.get();
+  }
+  HostedTopic* hosted(const Uuid& id) noexcept {
+    const auto it = by_id.find(id);
+    return it == by_id.end() ? nullptr : it->second;
+  }
+  static Partition* at(HostedTopic* topic, PartitionIndex index) noexcept {
+    if (topic == nullptr || index.value() < 0 ||
+        static_cast<std::size_t>(index.value()) >= topic->partitions.size()) {
+      return nullptr;
+    }
+    return topic->partitions[static_cast<std::size_t>(index.value())].get();
+  }
+  Resolved resolve(std::string_view name, const Uuid& id, bool by_topic_id, PartitionIndex index);
+  // Leader and epoch to name to a client that came to the wrong broker (KIP-951).
+  template <class Leader, class Endpoints>
+  void name_leader(const Resolved& at_partition, Leader& leader, Endpoints* endpoints) {
+    BrokerId id = kNoBroker;
+    if (at_partition.partition != nullptr) {
+      id = at_partition.partition->leader();
+      leader.leader_epoch = at_partition.partition->leader_epoch();
+    } else if (at_partition.elsewhere != nullptr) {
+      id = at_partition.elsewhere->leader;
+      leader.leader_epoch = at_partition.elsewhere->leader_epoch;
+    } else {
+      return;
+    }
+    leader.leader_id = id;
+    if (endpoints == nullptr) {
+      return;
+    }
+    const metadata::BrokerImage* broker = image->find_broker(id);
+    if (broker == nullptr) {
+      return;
+    }
+    for (const auto& known : *endpoints) {
+      if (known.node_id == id) {
+        return;
+      }
+    }
+    for (const metadata::ListenerImage& listener : broker->listeners) {
+      if (listener.name == options.listener) {
+        typename Endpoints::value_type endpoint;
+        endpoint.node_id = id;
+        endpoint.host = listener.host;
+        endpoint.port = listener.port;
+        endpoint.rack = broker->rack;
+        endpoints->push_back(std::move(endpoint));
+        return;
+      }
+    }
+  }
+
+  void wake(Parked& operation) {
+    if (!operation.woken) {
+      operation.woken = true;
+      woken.push_back(&operation);
+    }
+  }
+  void wake_all(Partition& partition) {
+    for (Watch* w = partition.fetches.first(); w != nullptr; w = w->next) {
+      wake(*w->operation);
+    }
+    for (Watch* w = partition.produces.first(); w != nullptr; w = w->next) {
+      wake(*w->operation);
+    }
+  }
+  // Readers of the partition see `bytes` more.
+  void grew(Partition& partition, std::int64_t bytes) {
+    for (Watch* w = partition.fetches.first(); w != nullptr; w = w->next) {
+      auto& fetch = static_cast<ParkedFetch&>(*w->operation);
+      fetch.found_bytes += bytes;
+      if (fetch.found_bytes >= fetch.min_bytes) {
+        wake(fetch);
+      }
+    }
+    for (Watch* w = partition.produces.first(); w != nullptr; w = w->next) {
+      wake(*w->operation);
+    }
+  }
+
+  void drop_partition(HostedTopic& topic, PartitionIndex index, std::vector<Error>& errors);
+  HostedTopic& ensure_topic(const metadata::TopicImage& topic);
+  void apply_partition(const metadata::TopicImage& image_topic, PartitionIndex index, bool created, Now now,
+                       std::vector<Error>& errors);
+  std::vector<Error> apply(metadata::ImagePtr next, const metadata::MetadataDelta& delta, Now now);
+  void refresh_settings(HostedTopic& topic);
+
+  // ---- produce: produce.cpp
+
+  void append_one(const ProduceCaller& caller, const Resolved& where, std::int16_t acks, Bytes records, Now now,
+                  wire::ProduceResponse::PartitionProduceResponse& answer, Offset& required);
+  // No transaction is open here (there is no coordinator yet), and Kafka says so in the words of the client's version.
+  static ErrorCode not_in_a_transaction(std::int16_t version) noexcept;
+  // A partition that stands in a request more than once counts with its last records only, as in Kafka. `superseded` stays
+  // empty where there is none.
+  void mark_superseded(const wire::ProduceRequest& request, bool by_topic_id);
+  void produce(const ProduceCaller& caller, wire::ProduceRequest& request, Now now, BrokerOutputs& out);
+  void park_produce(std::unique_ptr<ParkedProduce> parked, Instant deadline);
+  // Looks at what is still open. True: nothing is.
+  bool look_at_produce(ParkedProduce& operation);
+  static void finish_pending(ParkedProduce& operation, std::size_t i, ErrorCode error);
+  void expire(ParkedProduce& operation, BrokerOutputs& out);
+  void answer_produce(ParkedProduce& operation, BrokerOutputs& out);
+  void append_internal(const std::string& topic, PartitionIndex index, Bytes batch, Now now, Committed done);
+
+  // ---- fetch: fetch.cpp
+
+  struct Found {
+    FetchPartition* wanted = nullptr;
+    FetchSession::Partitions::iterator in_session;
+    wire::FetchResponse::PartitionData data;
+  };
+
+  void read(const ParkedFetch& fetch, const FetchPartition& wanted, const Resolved& where, std::int64_t limit,
+            bool at_least_one, wire::FetchResponse::PartitionData& data, std::int64_t& bytes);
+  void fetch(const Ticket& ticket, const wire::FetchRequest& request, std::int16_t version, Now now,
+             BrokerOutputs& out);
+  template <class Visit>
+  void for_each_partition(ParkedFetch& fetch, Visit visit) {
+    if (fetch.session_id != kNoSession) {
+      if (FetchSession* session = sessions.find(fetch.session_id)) {
+        auto& list = session->partitions();
+        for (auto it = list.begin(); it != list.end(); ++it) {
+          visit(*it, it);
+        }
+      }
+      return;
+    }
+    for (FetchPartition& wanted : fetch.partitions) {
+      visit(wanted, FetchSession::Partitions::iterator{});
+    }
+  }
+  void note_follower(ParkedFetch& fetch, Now now);
+  void watch_partitions(ParkedFetch& fetch);
+  // Reads what is there; answers when that is enough, when something is wrong, or when it must. True: answered.
+  bool look_at_fetch(ParkedFetch& fetch, Now now, bool must_answer, BrokerOutputs& out);
+  // A consumer above its quota gets no records and no session learns that it was told anything. True: that was the answer.
+  bool throttled_instead(const ParkedFetch& fetch, const FetchSession* session, BrokerOutputs& out);
+  void answer_fetch(ParkedFetch& fetch, FetchSession* session, wire::FetchResponse response, Now now,
+                    BrokerOutputs& out);
+  // Counts what a consumer gets. Records are an estimate by the log's mean record size: exact counts would cost a walk.
+  std::int64_t note_fetched(const ParkedFetch& fetch, const FetchPartition& wanted, std::int64_t bytes);
+  static void answer_fetch_error(const Ticket& ticket, ErrorCode error, BrokerOutputs& out);
+  std::unique_ptr<ParkedFetch> take_fetch();
+  void give_back(std::unique_ptr<ParkedFetch> fetch);
+
+  // ---- those who wait: waiting.cpp
+
+  void park(std::unique_ptr<ParkedFetch> operation, Instant deadline);
+  void park(std::unique_ptr<ParkedProduce> operation, Instant deadline);
+  void enter(Parked& operation, Instant deadline);
+  void leave(Parked& operation);
+  void settle(Now now, BrokerOutputs& out);
+  void look_at(Parked& operation, Now now, bool must_answer, BrokerOutputs& out);
+  void tick(Now now, BrokerOutputs& out);
+  void run_internal_done();
+
+  BrokerOptions options;
+  log::LogManager& logs;
+  event::EventSink* events;
+  std::shared_ptr<event::NodeCounters> counters;
+  SettingsOf settings_of;
+  metadata::ImagePtr image = std::make_shared<const metadata::MetadataImage>();
+  FetchSessionCache sessions;
+
+  std::unordered_map<std::string, std::unique_ptr<HostedTopic>, TextHash, std::equal_to<>> by_name;
+  std::unordered_map<Uuid, HostedTopic*> by_id;
+
+  DeadlineHeap heap;
+  std::unordered_map<Parked*, std::unique_ptr<ParkedFetch>> parked_fetches;
+  std::unordered_map<Parked*, std::unique_ptr<ParkedProduce>> parked_produces;
+  std::unordered_map<ConnectionId, Parked*> by_connection;
+  std::vector<Parked*> woken;
+  std::deque<std::pair<Committed, ErrorCode>> internal_done;
+  std::uint64_t parked_count = 0;
+  std::vector<std::unique_ptr<ParkedFetch>> spare_fetches;
+
+  // Reused between calls.
+  std::vector<Found> found;
+  std::vector<Found> unknown;
+  std::vector<ParkedProduce::Pending> waiting;
+  std::vector<wire::ProduceRequestCheck> checks;
+  std::vector<bool> superseded;
+};
+
+}  // namespace hw::broker
