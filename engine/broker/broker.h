@@ -4,12 +4,18 @@
 //   image + delta ─ apply() ─▶ topics, partitions, logs
 //   produce() ─▶ append to each partition ─▶ answer now, or wait for the high watermark (acks=all)
 //   fetch()   ─▶ read each partition      ─▶ answer now, or wait for min.bytes (long poll)
+//   fetched() ─▶ a leader's answer to this follower: append, cut, high watermark ─▶ the next PeerFetch (settle())
+//
+// What this broker asks of others comes out of settle() and tick(): Fetch and ListOffsets of the leaders that it follows
+// (one of both at a time per leader and fetcher), and AlterPartition of the controller (one at a time). Each of them owes
+// exactly one input back, an answer or a failure; an answer that comes after the world changed is harmless.
 //
 // A request that must wait is parked; appends wake exactly those that watch the partition, and settle() answers them.
 // What the request sees is decided then: nothing is read ahead for one that waits.
 // Bounds: parked requests (a fetch beyond is answered at once with what there is, a produce with REQUEST_TIMED_OUT),
 // fetch sessions, one answer (fetch.max.bytes).
-// Thread rule: one thread; `now` never decreases. Sources: KIP-74, KIP-98, KIP-101, KIP-227, KIP-320, KIP-516, KIP-951.
+// Thread rule: one thread; `now` never decreases. Sources: KIP-74, KIP-98, KIP-101, KIP-227, KIP-279, KIP-320, KIP-392,
+// KIP-497, KIP-516, KIP-903, KIP-951, KIP-966.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +39,7 @@
 #include "engine/event/event.h"
 #include "engine/log/log_manager.h"
 #include "engine/metadata/image/image.h"
+#include "engine/wire/msg/alter_partition.h"
 #include "engine/wire/msg/fetch.h"
 #include "engine/wire/msg/list_offsets.h"
 #include "engine/wire/msg/offset_for_leader_epoch.h"
@@ -51,8 +58,38 @@ struct BrokerOptions {
   std::int32_t fetch_max_bytes = 57'671'680;  // fetch.max.bytes
   std::size_t max_parked = 200'000;
   FetchSessionCache::Limits sessions;
+  Duration replica_lag_time_max = seconds(30);  // replica.lag.time.max.ms
+  bool rack_aware_reads = false;                // replica.selector.class is Kafka's RackAwareReplicaSelector
+  // As a follower.
+  std::int32_t fetchers = 1;                              // num.replica.fetchers, per leader
+  std::int32_t replica_fetch_min_bytes = 1;               // replica.fetch.min.bytes
+  std::int32_t replica_fetch_max_bytes = 1'048'576;       // replica.fetch.max.bytes, of a partition
+  std::int32_t replica_fetch_response_bytes = 10'485'760; // replica.fetch.response.max.bytes
+  Duration replica_fetch_wait_max = milliseconds(500);    // replica.fetch.wait.max.ms
+  Duration replica_fetch_backoff = milliseconds(1000);    // replica.fetch.backoff.ms: the longest wait after an error
   // Asked before records leave for a consumer: for how many milliseconds it is to wait instead; 0: they leave. May be empty.
   std::function<std::int32_t(const Ticket& ticket, std::int64_t bytes)> fetch_throttle_ms;
+};
+
+// A request to a leader. Its connection is that of (leader, fetcher): a Fetch may wait there for replica_fetch_wait_max.
+struct PeerFetch {
+  BrokerId leader;
+  std::int32_t fetcher = 0;
+  std::uint64_t id = 0;  // comes back with fetched() or fetch_failed()
+  std::int16_t version = 0;
+  wire::FetchRequest request;
+};
+struct PeerListOffsets {
+  BrokerId leader;
+  std::int32_t fetcher = 0;
+  std::uint64_t id = 0;  // comes back with offsets_listed() or fetch_failed()
+  std::int16_t version = 0;
+  wire::ListOffsetsRequest request;
+};
+// To the active controller; answered with alter_partition_answered() or alter_partition_failed().
+struct PeerAlterPartition {
+  std::int16_t version = 0;
+  wire::AlterPartitionRequest request;
 };
 
 // Answers in the order in which they became ready.
@@ -69,10 +106,18 @@ struct BrokerOutputs {
   };
   std::vector<Produced> produced;
   std::vector<Fetched> fetched;
-  [[nodiscard]] bool empty() const noexcept { return produced.empty() && fetched.empty(); }
+  std::vector<PeerFetch> peer_fetches;
+  std::vector<PeerListOffsets> peer_list_offsets;
+  std::optional<PeerAlterPartition> alter_partition;
+  [[nodiscard]] bool empty() const noexcept {
+    return produced.empty() && fetched.empty() && peer_fetches.empty() && peer_list_offsets.empty() && !alter_partition;
+  }
   void clear() {
     produced.clear();
     fetched.clear();
+    peer_fetches.clear();
+    peer_list_offsets.clear();
+    alter_partition.reset();
   }
 };
 
@@ -110,7 +155,18 @@ class Broker {
   using Committed = std::function<void(wire::ErrorCode error)>;
   void append_internal(const std::string& topic, PartitionIndex partition, Bytes batch, Now now, Committed done);
 
-  // Answers those that were woken. Call after every turn.
+  // --- replication
+  // Of this broker's registration; goes with its Fetch and AlterPartition. Before it is known nothing is sent.
+  void set_broker_epoch(std::int64_t epoch);
+  // The answer to a PeerFetch. Record bytes are appended as slices of its frame.
+  void fetched(std::uint64_t id, wire::FetchResponse&& response, Now now);
+  void offsets_listed(std::uint64_t id, const wire::ListOffsetsResponse& response, Now now);
+  // No answer: not connected, connection lost, timed out (replica.socket.timeout.ms), not decodable.
+  void fetch_failed(std::uint64_t id, Now now);
+  void alter_partition_answered(const wire::AlterPartitionResponse& response, Now now);
+  void alter_partition_failed(Now now);
+
+  // Answers those that were woken and puts out what is to be sent. Call after every turn.
   void settle(Now now, BrokerOutputs& out);
   void tick(Now now, BrokerOutputs& out);
   [[nodiscard]] Instant next_deadline() const noexcept;

@@ -257,6 +257,7 @@ struct Broker::Impl {
   SettingsOf settings_of;
   metadata::ImagePtr image = std::make_shared<const metadata::MetadataImage>();
   FetchSessionCache sessions;
+  std::int64_t broker_epoch = -1;  // unknown: nothing is asked of others
 
   std::unordered_map<std::string, std::unique_ptr<HostedTopic>, TextHash, std::equal_to<>> by_name;
   std::unordered_map<Uuid, HostedTopic*> by_id;
