@@ -20,6 +20,7 @@
 #include "engine/base/prng.h"
 #include "engine/base/result.h"
 #include "engine/base/time.h"
+#include "engine/base/uuid.h"
 #include "engine/env/disk.h"
 #include "engine/event/event.h"
 
@@ -27,6 +28,14 @@ namespace hw::api {
 
 // Which of a node's listeners a connection came to. Each serves its own APIs.
 enum class ListenerKind : std::uint8_t { client, controller };
+
+// A controller as the others find it, and, for a new cluster, as one of its first voters.
+struct ControllerPeer {
+  BrokerId node;
+  Uuid directory;  // where its metadata log will be; zero: not known
+  std::string host;
+  std::uint16_t port = 0;
+};
 
 struct NodeOptions {
   BrokerId node{1};
@@ -39,6 +48,11 @@ struct NodeOptions {
   bool controller = true;
   std::string controller_host = "127.0.0.1";  // of the controller's listener; set before start() as well
   std::uint16_t controller_port = 0;          // 0: there is none
+  // The first voters of a new cluster, this node among them where it is a controller; empty: this node alone.
+  std::vector<ControllerPeer> initial_voters;
+  // Where controllers are now: wins over what the metadata log says, whose ports may be of an earlier life. It is also where a
+  // node that is no voter looks for the quorum (controller.quorum.bootstrap.servers, with node kNoBroker).
+  std::vector<ControllerPeer> controllers;
   std::map<std::string, std::string> configs;  // Kafka's broker keys (static configuration)
   std::string log_level = "INFO";              // of the process, as Kafka names levels
 };
@@ -126,6 +140,10 @@ class NodeCore {
   [[nodiscard]] Instant next_deadline() const;  // kNever: nothing to do until an input comes
   void disk_done(std::uint64_t id, const Result<void>& result, Now now, Outputs& out);
 
+  // Controlled shutdown: the controller moves what this broker leads to others, and a leading controller hands over its epoch.
+  // The node serves on until handed_over(), or until the shell will not wait any longer; stop() follows.
+  void hand_over(Now now, Outputs& out);
+  [[nodiscard]] bool handed_over() const;
   // Clean shutdown: leaves groups as they are, flushes and checkpoints every log, writes the clean-shutdown marker.
   // Synchronous: afterwards nothing is written any more.
   Result<void> stop(Now now);

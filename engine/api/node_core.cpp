@@ -328,7 +328,10 @@ struct NodeCore::Impl final : Node {
         return fail(meta.error().code, meta.error().detail);
       }
       const std::string id = options_.cluster_id.empty() ? Uuid::random(prng_).text() : options_.cluster_id;
-      HW_TRY(meta, log::LogManager::format(disk, options_.directory, id, options_.node, prng_));
+      const auto self = std::find_if(options_.initial_voters.begin(), options_.initial_voters.end(),
+                                     [&](const ControllerPeer& voter) { return voter.node == options_.node; });
+      HW_TRY(meta, log::LogManager::format(disk, options_.directory, id, options_.node, prng_,
+                                           self == options_.initial_voters.end() ? Uuid{} : self->directory));
     }
     for (const std::string& directory : options_.more_directories) {
       const Result<log::MetaProperties> other = log::LogManager::read_meta(disk, directory);
@@ -527,6 +530,12 @@ struct NodeCore::Impl final : Node {
       emit(event::NodeReady{options_.node});
     }
   }
+
+  void hand_over(Now now, Outputs& outputs) {
+    Turn turn(*this, now, outputs);
+    pump();
+  }
+  [[nodiscard]] bool handed_over() const { return true; }
 
   Result<void> stop(Now now) {
     if (stopped) {
@@ -1270,6 +1279,8 @@ void NodeCore::connected(ConnectionId connection, const std::string& peer, Now n
                          std::shared_ptr<event::ConnectionCounters> counters, ListenerKind listener) {
   impl_->connected(connection, peer, now, out, std::move(counters), listener);
 }
+void NodeCore::hand_over(Now now, Outputs& out) { impl_->hand_over(now, out); }
+bool NodeCore::handed_over() const { return impl_->handed_over(); }
 void NodeCore::peer_answered(std::uint64_t id, const Bytes& frame, Now now, Outputs& out) {
   impl_->peer_answered(id, frame, now, out);
 }

@@ -39,7 +39,7 @@ Result<MetaProperties> LogManager::read_meta(env::Disk& disk, const std::string&
 }
 
 Result<MetaProperties> LogManager::format(env::Disk& disk, const std::string& directory, const std::string& cluster_id,
-                                          BrokerId node_id, Prng& prng) {
+                                          BrokerId node_id, Prng& prng, Uuid directory_id) {
   HW_CHECK(disk.make_directories(directory));
   HW_TRY(const std::unique_ptr<env::Lock> lock, disk.lock(directory + "/" + kLockFile));
   if (disk.exists(directory + "/" + kMetaProperties)) {
@@ -48,7 +48,7 @@ Result<MetaProperties> LogManager::format(env::Disk& disk, const std::string& di
   MetaProperties meta;
   meta.cluster_id = cluster_id;
   meta.node_id = node_id;
-  meta.directory_id = Uuid::random(prng);
+  meta.directory_id = directory_id == Uuid{} ? Uuid::random(prng) : directory_id;
   const std::string text = format_meta(meta);
   HW_CHECK(disk.write_whole(directory + "/" + kMetaProperties, as_bytes(text), true));
   return meta;

@@ -87,9 +87,9 @@ class LogManager {
   // What meta.properties says; Errc::not_found for a directory that was never formatted, Errc::unsupported for one of a newer
   // version, Errc::corrupt where it cannot be read.
   static Result<MetaProperties> read_meta(env::Disk& disk, const std::string& directory);
-  // Makes the directory and writes meta.properties; Errc::exists where it is formatted already.
+  // Makes the directory and writes meta.properties; Errc::exists where it is formatted already. `directory_id`: zero: drawn.
   static Result<MetaProperties> format(env::Disk& disk, const std::string& directory, const std::string& cluster_id,
-                                       BrokerId node_id, Prng& prng);
+                                       BrokerId node_id, Prng& prng, Uuid directory_id = {});
 
   // Errc::locked: another process holds the directory. Errc::invalid: it belongs to another cluster or node.
   // Nothing is changed in the directory where an error comes back.

@@ -9,6 +9,7 @@
 
 #include "engine/env/memory_disk.h"
 #include "engine/env/posix_disk.h"
+#include "engine/log/log_manager.h"
 #include "engine/node/limits.h"
 
 namespace hw::node {
@@ -24,6 +25,9 @@ std::uint64_t system_seed() noexcept {
 }
 
 constexpr const char* kMemoryRoot = "memory";
+constexpr std::int32_t kControllers = 3;      // a majority survives one of them
+constexpr Duration kReadyWithin = seconds(30);
+constexpr Duration kLeaveWithin = seconds(15);
 
 std::size_t log_descriptors(std::uint64_t limit) noexcept {
   // Sockets need descriptors as well: logs get at most half of them.
@@ -94,28 +98,205 @@ Result<void> Cluster::start() {
   return started;
 }
 
-Result<void> Cluster::start_nodes() {
-  for (std::int32_t i = 0; i < options_.nodes; ++i) {
-    const BrokerId id(options_.node_id.value_or(1) + i);
-    NodeSettings settings;
-    settings.core.node = id;
-    settings.core.directory = (options_.memory ? std::string(kMemoryRoot) : options_.directory) + "/node-" +
-                              std::to_string(id.value());
-    for (const std::string& directory : options_.memory ? std::vector<std::string>{} : options_.more_directories) {
-      // One that cannot be made is offline from the start; the others go on without it.
-      static_cast<void>(disk_->make_directories(directory));
-      settings.core.more_directories.push_back(directory + "/node-" + std::to_string(id.value()));
+std::unique_ptr<Node> Cluster::make_node(BrokerId id, ListenOptions listen) {
+  NodeSettings settings;
+  settings.core.node = id;
+  settings.core.controller = id.value() - options_.node_id.value_or(1) < options_.controllers;
+  settings.core.directory =
+      (options_.memory ? std::string(kMemoryRoot) : options_.directory) + "/node-" + std::to_string(id.value());
+  for (const std::string& directory : options_.memory ? std::vector<std::string>{} : options_.more_directories) {
+    // One that cannot be made is offline from the start; the others go on without it.
+    static_cast<void>(disk_->make_directories(directory));
+    settings.core.more_directories.push_back(directory + "/node-" + std::to_string(id.value()));
+  }
+  settings.core.configs = options_.configs;
+  if (const auto own = options_.node_configs.find(id.value()); own != options_.node_configs.end()) {
+    for (const auto& [key, value] : own->second) {
+      settings.core.configs.insert_or_assign(key, value);
     }
-    settings.core.configs = options_.configs;
-    settings.listen = options_.listen;
-    settings.disk = disk_;
-    settings.seed = options_.seed + static_cast<std::uint64_t>(i);
-    event::EventSink* sink = observer_ != nullptr ? &observer_->add_node(id) : nullptr;
-    auto node = std::make_unique<Node>(std::move(settings), *pool_, sink);
-    HW_CHECK(node->start());
+  }
+  settings.listen = std::move(listen);
+  settings.disk = disk_;
+  settings.seed = options_.seed + static_cast<std::uint64_t>(id.value());
+  event::EventSink* sink = observer_ != nullptr ? &observer_->add_node(id) : nullptr;
+  return std::make_unique<Node>(std::move(settings), *pool_, sink);
+}
+
+// Every listener is open before any node starts, so that each knows where the others are.
+Result<void> Cluster::start_nodes() {
+  if (options_.controllers <= 0) {
+    options_.controllers = std::min<std::int32_t>(options_.nodes, kControllers);
+  }
+  for (std::int32_t i = 0; i < options_.nodes; ++i) {
+    ListenOptions listen = options_.listen;
+    if (i > 0 && listen.port != 0) {
+      listen.port = static_cast<std::uint16_t>(nodes_.front()->port() + i);
+    }
+    std::unique_ptr<Node> node = make_node(BrokerId(options_.node_id.value_or(1) + i), listen);
+    Result<void> bound = node->bind();
+    if (!bound && i > 0 && bound.error().code == Errc::in_use) {
+      listen.port = 0;  // clients find the others through the first
+      node = make_node(BrokerId(options_.node_id.value_or(1) + i), listen);
+      bound = node->bind();
+    }
+    HW_CHECK(std::move(bound));
     nodes_.push_back(std::move(node));
   }
+  return start_all();
+}
+
+Result<void> Cluster::start_all() {
+  controllers_.clear();
+  bool fresh = true;
+  Prng ids(options_.seed);
+  std::string cluster_id = Uuid::random(ids).text();
+  for (const std::unique_ptr<Node>& node : nodes_) {
+    const api::NodeOptions& core = node->core_options();
+    fresh = fresh && !log::LogManager::read_meta(*disk_, core.directory);
+    if (core.controller) {
+      controllers_.push_back({core.node, Uuid::random(ids), core.controller_host, core.controller_port});
+    }
+  }
+  for (const std::unique_ptr<Node>& node : nodes_) {
+    tell_controllers(*node);
+    if (fresh && nodes_.size() > 1) {
+      node->core_options().initial_voters = controllers_;
+      node->core_options().cluster_id = cluster_id;
+    }
+    HW_CHECK(node->start());
+  }
+  for (const std::unique_ptr<Node>& node : nodes_) {
+    if (!node->wait_ready(kReadyWithin)) {
+      return fail(Errc::closed, "node " + std::to_string(node->id().value()) + " did not become ready within " +
+                                    std::to_string(kReadyWithin.ms() / 1000) +
+                                    " s: no majority of the controllers answers, or its broker stays fenced");
+    }
+  }
   return {};
+}
+
+void Cluster::tell_controllers(Node& node) const {
+  if (nodes_.size() > 1) {
+    node.core_options().controllers = controllers_;
+  }
+}
+
+Result<std::size_t> Cluster::index_of(BrokerId id) const {
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    if (nodes_[i]->id() == id) {
+      return i;
+    }
+  }
+  return fail(Errc::not_found, "there is no node " + std::to_string(id.value()) + " in this cluster");
+}
+
+std::vector<BrokerId> Cluster::node_ids() const {
+  std::vector<BrokerId> ids;
+  for (const std::unique_ptr<Node>& node : nodes_) {
+    ids.push_back(node->id());
+  }
+  return ids;
+}
+
+Cluster::NodeState Cluster::state_of(BrokerId id) const {
+  const Result<std::size_t> at = index_of(id);
+  if (!at || !nodes_[*at]->running()) {
+    return NodeState::stopped;
+  }
+  return nodes_[*at]->paused() ? NodeState::paused : NodeState::running;
+}
+
+Result<void> Cluster::start_node(BrokerId id) {
+  HW_TRY(const std::size_t at, index_of(id));
+  if (nodes_[at]->running()) {
+    return fail(Errc::invalid, "node " + std::to_string(id.value()) + " runs already");
+  }
+  ListenOptions listen = options_.listen;
+  listen.port = nodes_[at]->port();
+  listen.controller_port = nodes_[at]->controller_port();
+  std::unique_ptr<Node> node = make_node(id, std::move(listen));
+  HW_CHECK(node->bind());
+  tell_controllers(*node);
+  HW_CHECK(node->start());
+  nodes_[at] = std::move(node);
+  apply_links(id);
+  return {};
+}
+
+Result<void> Cluster::stop_node(BrokerId id) {
+  HW_TRY(const std::size_t at, index_of(id));
+  return nodes_[at]->leave(kLeaveWithin);
+}
+
+Result<void> Cluster::kill_node(BrokerId id) {
+  HW_TRY(const std::size_t at, index_of(id));
+  nodes_[at]->kill();
+  return {};
+}
+
+Result<void> Cluster::pause_node(BrokerId id) {
+  HW_TRY(const std::size_t at, index_of(id));
+  if (!nodes_[at]->running()) {
+    return fail(Errc::invalid, "node " + std::to_string(id.value()) + " does not run");
+  }
+  nodes_[at]->pause();
+  return {};
+}
+
+Result<void> Cluster::resume_node(BrokerId id) {
+  HW_TRY(const std::size_t at, index_of(id));
+  nodes_[at]->resume();
+  return {};
+}
+
+Result<void> Cluster::set_link(BrokerId from, BrokerId to, Link link, bool both) {
+  for (const BrokerId id : {from, to}) {
+    if (const Result<std::size_t> known = index_of(id); !known) {
+      return fail(known.error().code, known.error().detail);
+    }
+  }
+  if (from == to) {
+    return fail(Errc::invalid, "a node has no link to itself");
+  }
+  const auto set = [&](BrokerId a, BrokerId b) {
+    if (link.cut || link.delay > Duration{}) {
+      links_.insert_or_assign({a, b}, link);
+    } else {
+      links_.erase({a, b});
+    }
+  };
+  set(from, to);
+  if (both) {
+    set(to, from);
+  }
+  apply_links(from);
+  apply_links(to);
+  return {};
+}
+
+void Cluster::heal() {
+  links_.clear();
+  for (const BrokerId id : node_ids()) {
+    apply_links(id);
+  }
+}
+
+void Cluster::apply_links(BrokerId id) {
+  const Result<std::size_t> at = index_of(id);
+  if (!at || !nodes_[*at]->running()) {
+    return;
+  }
+  for (const BrokerId other : node_ids()) {
+    if (other != id) {
+      const auto out = links_.find({id, other});
+      const auto in = links_.find({other, id});
+      PeerLinks::Held held;
+      held.out = out != links_.end() && out->second.cut;
+      held.in = in != links_.end() && in->second.cut;
+      held.delay = out == links_.end() ? Duration{} : out->second.delay;
+      nodes_[*at]->hold(other, held);
+    }
+  }
 }
 
 Result<void> Cluster::stop() {

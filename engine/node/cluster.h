@@ -22,12 +22,14 @@ namespace hw::node {
 
 struct ClusterOptions {
   std::int32_t nodes = 1;
+  std::int32_t controllers = 0;  // the first so many nodes vote in the quorum as well; 0: three, or as many as there are
   bool memory = true;
   std::string directory;                       // on disk: one folder per node below it
   std::vector<std::string> more_directories;   // further log directories (log.dirs), on disk only
   std::uint64_t memory_limit_bytes = 0;        // memory mode; 0: half of the machine's memory
   ListenOptions listen;
   std::map<std::string, std::string> configs;  // Kafka's broker keys
+  std::map<std::int32_t, std::map<std::string, std::string>> node_configs;  // of single nodes, by id; they win
   std::optional<std::int32_t> node_id;         // of the first node; 1 unless given
   std::uint64_t seed = 0;                      // 0: drawn from the operating system
   bool observe = false;                        // events, views; the daemon alone goes without
@@ -41,10 +43,26 @@ class Cluster {
   Cluster(const Cluster&) = delete;
   Cluster& operator=(const Cluster&) = delete;
 
-  // Errors as Node::start(). Nothing is left running after an error.
+  // Errors as Node::start(). Nothing is left running after an error. Returns when every node serves.
   Result<void> start();
-  Result<void> stop();
+  Result<void> stop();  // all at once, cleanly: nobody hands over to nodes that stop as well
   void kill();
+
+  // --- single nodes; Errc::not_found for an id that is not one, Errc::invalid for what its state does not allow
+  enum class NodeState : std::uint8_t { running, paused, stopped };
+  [[nodiscard]] NodeState state_of(BrokerId id) const;
+  Result<void> start_node(BrokerId id);  // the same data, the same ports
+  Result<void> stop_node(BrokerId id);   // after a controlled shutdown
+  Result<void> kill_node(BrokerId id);
+  Result<void> pause_node(BrokerId id);
+  Result<void> resume_node(BrokerId id);
+  // Cuts, slows or heals the way between nodes; `both`: in both directions, otherwise only what `from` sends to `to` is held.
+  struct Link {
+    bool cut = false;
+    Duration delay{};
+  };
+  Result<void> set_link(BrokerId from, BrokerId to, Link link, bool both);
+  void heal();  // every link
   // Memory mode: stops cleanly, copies every file to `directory`, which must be empty or new, and starts again there on
   // the same port; clients reconnect. After an error the cluster runs on in memory, and what was copied is removed.
   Result<void> keep(const std::string& directory);
@@ -53,6 +71,7 @@ class Cluster {
   [[nodiscard]] std::uint16_t port() const noexcept;       // of the first node
   [[nodiscard]] std::string bootstrap() const;             // address:port of the first node's listener
   [[nodiscard]] Node& node(std::size_t index) noexcept { return *nodes_[index]; }
+  [[nodiscard]] std::vector<BrokerId> node_ids() const;
   [[nodiscard]] std::size_t size() const noexcept { return nodes_.size(); }
   [[nodiscard]] observe::ViewPtr view();                   // REQUIRES: observe
   [[nodiscard]] observe::Observer* observer() noexcept { return observer_.get(); }
@@ -60,12 +79,19 @@ class Cluster {
 
  private:
   Result<void> start_nodes();
+  Result<void> start_all();
+  [[nodiscard]] std::unique_ptr<Node> make_node(BrokerId id, ListenOptions listen);
+  [[nodiscard]] Result<std::size_t> index_of(BrokerId id) const;
+  void apply_links(BrokerId id);
+  void tell_controllers(Node& node) const;
 
   ClusterOptions options_;
   std::shared_ptr<env::Disk> disk_;
   std::unique_ptr<observe::Observer> observer_;
   std::unique_ptr<DiskPool> pool_;
-  std::vector<std::unique_ptr<Node>> nodes_;
+  std::vector<std::unique_ptr<Node>> nodes_;  // by id; one that was stopped stays, to be replaced when it starts
+  std::vector<api::ControllerPeer> controllers_;
+  std::map<std::pair<BrokerId, BrokerId>, Link> links_;  // by direction; only those that are not as they should be
 };
 
 }  // namespace hw::node

@@ -202,6 +202,18 @@ struct Node::Loop : Connection::Owner, std::enable_shared_from_this<Node::Loop> 
     });
   }
 
+  // Whoever waits for what the node has become hears of it.
+  void tell_progress() {
+    if (!ready_told && core->ready()) {
+      ready_told = true;
+      ready.set_value();
+    }
+    if (handing_over && core->handed_over()) {
+      handing_over = false;
+      left.set_value();
+    }
+  }
+
   [[nodiscard]] bool is_controllers(const tcp::acceptor& acceptor) const noexcept {
     return controller_acceptor && &acceptor == &*controller_acceptor;
   }
@@ -272,6 +284,7 @@ struct Node::Loop : Connection::Owner, std::enable_shared_from_this<Node::Loop> 
       work.clear();
     }
     in_turn = false;
+    tell_progress();
     if (!full.empty() && !ending && core->may_accept()) {
       for (tcp::acceptor* acceptor : std::exchange(full, {})) {
         accept(*acceptor);
@@ -363,6 +376,12 @@ struct Node::Loop : Connection::Owner, std::enable_shared_from_this<Node::Loop> 
   bool in_turn = false;
   bool ending = false;
   bool accept_failing = false;
+  std::promise<void> ready;
+  std::shared_future<void> is_ready = ready.get_future().share();
+  bool ready_told = false;
+  std::promise<void> left;  // of leave()
+  bool handing_over = false;
+  std::shared_ptr<std::promise<void>> pausing;  // set: paused until it is fulfilled; any thread but the node's
   std::atomic<std::uint16_t> port{0};
   std::atomic<std::uint16_t> controller_port{0};
   std::string cluster_id;
@@ -376,8 +395,11 @@ Node::Node(NodeSettings settings, DiskPool& pool, event::EventSink* events)
 
 Node::~Node() { kill(); }
 
-Result<void> Node::start() {
+Result<void> Node::bind() {
   Loop& loop = *loop_;
+  if (!loop.acceptors.empty()) {
+    return {};
+  }
   HW_CHECK(loop.bind());
   const ListenOptions& listen = loop.settings.listen;
   const bool loopback = listen.address.starts_with("127.") || listen.address == "::1";
@@ -386,6 +408,14 @@ Result<void> Node::start() {
   loop.settings.core.advertised_port = listen.advertised_port != 0 ? listen.advertised_port : loop.port.load();
   loop.settings.core.controller_host = loopback ? listen.address : loop.settings.core.advertised_host;
   loop.settings.core.controller_port = loop.controller_port.load();
+  return {};
+}
+
+api::NodeOptions& Node::core_options() noexcept { return loop_->settings.core; }
+
+Result<void> Node::start() {
+  Loop& loop = *loop_;
+  HW_CHECK(bind());
 
   std::promise<Result<void>> opened;
   std::future<Result<void>> answer = opened.get_future();
@@ -411,6 +441,7 @@ Result<void> Node::start() {
 }
 
 Result<void> Node::stop() {
+  resume();
   Loop& loop = *loop_;
   if (!loop.thread.joinable()) {
     return {};
@@ -438,7 +469,55 @@ Result<void> Node::stop() {
   return result;
 }
 
+bool Node::wait_ready(Duration limit) const {
+  return loop_->is_ready.wait_for(std::chrono::nanoseconds(limit.ns)) == std::future_status::ready;
+}
+
+Result<void> Node::leave(Duration limit) {
+  Loop& loop = *loop_;
+  if (!loop.thread.joinable()) {
+    return {};
+  }
+  loop.left = {};
+  const std::future<void> left = loop.left.get_future();
+  asio::post(loop.io, [loop = loop_] {
+    if (loop->core != nullptr && !loop->ending) {
+      loop->handing_over = true;
+      const api::Now now = read_clocks();
+      loop->core->hand_over(now, loop->out);
+      loop->finish_turn(now);
+    }
+  });
+  static_cast<void>(left.wait_for(std::chrono::nanoseconds(limit.ns)));
+  return stop();
+}
+
+void Node::pause() {
+  if (paused() || !running()) {
+    return;
+  }
+  loop_->pausing = std::make_shared<std::promise<void>>();
+  asio::post(loop_->io, [until = loop_->pausing->get_future().share()] { until.wait(); });
+}
+
+void Node::resume() {
+  if (const auto pausing = std::exchange(loop_->pausing, nullptr)) {
+    pausing->set_value();
+  }
+}
+
+bool Node::paused() const noexcept { return loop_->pausing != nullptr; }
+
+void Node::hold(BrokerId other, PeerLinks::Held held) {
+  asio::post(loop_->io, [loop = loop_, other, held] {
+    if (!loop->ending) {
+      loop->peers.hold(other, held);
+    }
+  });
+}
+
 void Node::kill() {
+  resume();
   Loop& loop = *loop_;
   if (!loop.thread.joinable()) {
     return;

@@ -13,6 +13,7 @@
 #include "engine/env/disk.h"
 #include "engine/event/event.h"
 #include "engine/node/disk_pool.h"
+#include "engine/node/peer_links.h"
 
 namespace hw::node {
 
@@ -40,13 +41,28 @@ class Node {
   Node(const Node&) = delete;
   Node& operator=(const Node&) = delete;
 
-  // Binds, starts the thread, opens the logs; returns when the node serves. Errc::in_use: the port is taken, with the
-  // holder and the next free port in the detail. Errc::locked: the folder is taken.
+  // Opens the listeners, so that their ports are known; start() does it where it was not done. Errc::in_use: the port is taken,
+  // with the holder and the next free port in the detail.
+  Result<void> bind();
+  // Where the controllers are (NodeOptions), for a cluster whose ports are known only after all of its nodes were bound.
+  // REQUIRES: not started.
+  [[nodiscard]] api::NodeOptions& core_options() noexcept;
+  // Starts the thread, opens the logs; returns when the node runs. Errc::locked: the folder is taken.
   Result<void> start();
-  // Clean shutdown: logs flushed and checkpointed, connections closed, thread ended.
+  // Waits until it serves clients: its broker is registered and not fenced. False: not within `limit`.
+  [[nodiscard]] bool wait_ready(Duration limit) const;
+  // Clean shutdown: logs flushed and checkpointed, connections closed, thread ended. Nobody else is told.
   Result<void> stop();
-  // As a power cut would: no shutdown work. Returns when the thread has ended.
+  // The same after a controlled shutdown: leaderships have moved to others, unless that takes longer than `limit`.
+  Result<void> leave(Duration limit);
+  // As the end of the process: no shutdown work. Returns when the thread has ended.
   void kill();
+  // A long pause of the process (garbage collection, SIGSTOP): sockets stay open and silent until resume().
+  void pause();
+  void resume();
+  [[nodiscard]] bool paused() const noexcept;
+  // What of the way to another node is cut or slow, as seen from this one.
+  void hold(BrokerId other, PeerLinks::Held held);
 
   [[nodiscard]] std::uint16_t port() const noexcept;
   [[nodiscard]] std::uint16_t controller_port() const noexcept;  // 0: no controller listener
