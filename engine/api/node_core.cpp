@@ -1068,7 +1068,14 @@ struct NodeCore::Impl final : Node {
 
   void finish_job(const log::DiskJob& job, const Result<void>& result) {
     logs->job_done(job, result, now_.wall);
-    if (job.kind == log::JobKind::flush && job.topic_id == kMetadataTopicId) {
+    if (job.kind == log::JobKind::flush && job.topic_id != kMetadataTopicId) {
+      if (!result) {
+        logs->check_directories();  // the partitions say so to whoever waits
+      }
+      if (the_broker != nullptr) {
+        the_broker->log_flushed(job.topic_id, job.partition, broker_now());
+      }
+    } else if (job.kind == log::JobKind::flush) {
       if (!result) {
         give_up("the metadata log cannot be made durable: " + result.error().detail);
         return;

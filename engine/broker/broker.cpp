@@ -200,6 +200,12 @@ void Broker::logs_moved(const std::vector<log::Moved>& moved) {
     }
   }
 }
+void Broker::log_flushed(const Uuid& topic_id, PartitionIndex index, Now now) {
+  Partition* partition = find(topic_id, index);
+  if (partition != nullptr && (partition->maybe_advance_high_watermark(now.instant) || !partition->produces.empty())) {
+    impl_->wake_all(*partition);
+  }
+}
 log::LogManager& Broker::logs() noexcept { return impl_->logs; }
 std::size_t Broker::parked() const noexcept { return impl_->heap.size(); }
 const FetchSessionCache& Broker::sessions() const noexcept { return impl_->sessions; }

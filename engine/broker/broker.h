@@ -10,6 +10,8 @@
 // (one of both at a time per leader and fetcher), and AlterPartition of the controller (one at a time). Each of them owes
 // exactly one input back, an answer or a failure; an answer that comes after the world changed is harmless.
 //
+// A produce with acks=1 or -1 also waits for the disk where flush.messages asks for that, with no deadline: as in Kafka, where
+// the append itself lasts that long.
 // A request that must wait is parked; appends wake exactly those that watch the partition, and settle() answers them.
 // What the request sees is decided then: nothing is read ahead for one that waits.
 // Bounds: parked requests (a fetch beyond is answered at once with what there is, a produce with REQUEST_TIMED_OUT),
@@ -177,6 +179,8 @@ class Broker {
   [[nodiscard]] Partition* find(const Uuid& topic_id, PartitionIndex partition) noexcept;
   // Logs that moved to another directory (LogManager::take_moved()): partitions go on with the new ones.
   void logs_moved(const std::vector<log::Moved>& moved);
+  // A flush of that log came back, with or without success: whoever waits for the disk looks again.
+  void log_flushed(const Uuid& topic_id, PartitionIndex partition, Now now);
   [[nodiscard]] log::LogManager& logs() noexcept;
   [[nodiscard]] std::size_t parked() const noexcept;
   [[nodiscard]] const FetchSessionCache& sessions() const noexcept;

@@ -45,17 +45,19 @@ struct ParkedFetch : Parked {
   std::vector<Watch> watches;
 };
 
-// A Produce, or a coordinator's append, that waits for the high watermark.
+// A Produce, or a coordinator's append, that waits for the high watermark or for the disk.
 struct ParkedProduce : Parked {
   ParkedProduce() : Parked(Kind::produce) {}
   struct Pending {
     Uuid topic_id;
     PartitionIndex partition;
-    Offset required;         // the high watermark must reach it
+    Offset required;           // Partition::acknowledged_end() must reach it
     std::size_t topic_at = 0;  // where its answer stands in `response`
     std::size_t partition_at = 0;
     bool done = false;
   };
+  std::int16_t acks = -1;
+  bool overdue = false;  // its time is over, and it goes on only because the disk is not done
   wire::ProduceResponse response;
   bool failed = false;
   std::vector<Pending> pending;
@@ -193,6 +195,8 @@ struct Broker::Impl {
   void park_produce(std::unique_ptr<ParkedProduce> parked, Instant deadline);
   // Looks at what is still open. True: nothing is.
   bool look_at_produce(ParkedProduce& operation);
+  // Something of it is not on the disk yet that must be.
+  [[nodiscard]] bool waits_for_disk(const ParkedProduce& operation);
   static void finish_pending(ParkedProduce& operation, std::size_t i, ErrorCode error);
   void expire(ParkedProduce& operation, BrokerOutputs& out);
   void answer_produce(ParkedProduce& operation, BrokerOutputs& out);

@@ -87,6 +87,10 @@ log::AppendOutcome Partition::append(log::AppendRequest request, std::int16_t ac
   return outcome;
 }
 
+Offset Partition::acknowledged_end(std::int16_t acks) const noexcept {
+  return acks == -1 ? log_->high_watermark() : log_->settled_end();
+}
+
 Partition::Deleted Partition::delete_records(Offset offset) {
   Deleted result;
   result.error = check(true, kNoLeaderEpoch);
@@ -130,7 +134,7 @@ bool Partition::maybe_advance_high_watermark(Instant) {
   if (!is_leader() || log_ == nullptr || under_min_insync_replicas()) {
     return false;
   }
-  Offset candidate = log_->log_end_offset();
+  Offset candidate = log_->settled_end();
   for (const Replica& replica : remote_) {
     if (replica.in_isr) {
       candidate = std::min(candidate, replica.log_end);

@@ -4,7 +4,8 @@
 //   image ─ apply() ─▶ leader ⇄ follower        append() (leader)  ─▶ log ─▶ high watermark ─▶ waiting fetches, produces
 //
 // The high watermark of a leader is the smallest log end of its maximal in-sync replicas (KIP-497), held back while fewer
-// than the effective min.insync.replicas are in sync (KIP-966). A partition of one replica has its log end at once.
+// than the effective min.insync.replicas are in sync (KIP-966). A partition of one replica has its log end at once, or, with
+// flush.messages, what of it is on stable storage: nobody reads or is told of a record that a power cut could take back.
 //
 // Invariants:
 //  P1  only a leader appends; the leader epoch of what it appends is the image's
@@ -79,6 +80,9 @@ class Partition {
     Offset low_watermark = kNoOffset;
   };
   [[nodiscard]] Deleted delete_records(Offset offset);
+
+  // Up to where records count as written for `acks`: 1 wants them settled in this log, -1 committed.
+  [[nodiscard]] Offset acknowledged_end(std::int16_t acks) const noexcept;
 
   // A follower's fetch tells how far it is.
   bool follower_fetched(BrokerId follower, Offset log_end, Instant now);

@@ -170,7 +170,7 @@ void Broker::Impl::produce(const ProduceCaller& caller, wire::ProduceRequest& re
         if (answer.error_code == ErrorCode::not_leader_or_follower && caller.version >= 10) {
           name_leader(where, answer.current_leader, &response.node_endpoints);
         }
-      } else if (request.acks == -1 && where.partition->log()->high_watermark() < required) {
+      } else if (request.acks != 0 && where.partition->acknowledged_end(request.acks) < required) {
         waiting.push_back({where.partition->topic().id, where.partition->index(), required,
                            response.responses.size() - 1, topic_answer.partition_responses.size() - 1, false});
       }
@@ -188,6 +188,7 @@ void Broker::Impl::produce(const ProduceCaller& caller, wire::ProduceRequest& re
   }
   auto parked = std::make_unique<ParkedProduce>();
   parked->ticket = caller.ticket;
+  parked->acks = request.acks;
   parked->response = std::move(done.response);
   parked->failed = done.failed;
   parked->pending = waiting;
@@ -223,13 +224,20 @@ bool Broker::Impl::look_at_produce(ParkedProduce& operation) {
                                                              : ErrorCode::not_leader_or_follower;
     } else {
       error = partition->check(true, kNoLeaderEpoch);
-      if (error == ErrorCode::none && partition->log()->high_watermark() < pending.required) {
+      if (error == ErrorCode::none && partition->acknowledged_end(operation.acks) < pending.required) {
         continue;
       }
     }
     finish_pending(operation, i, error);
   }
   return operation.open == 0;
+}
+
+bool Broker::Impl::waits_for_disk(const ParkedProduce& operation) {
+  return std::any_of(operation.pending.begin(), operation.pending.end(), [this](const ParkedProduce::Pending& pending) {
+    const Partition* partition = pending.done ? nullptr : at(hosted(pending.topic_id), pending.partition);
+    return partition != nullptr && partition->log() != nullptr && partition->log()->settled_end() < pending.required;
+  });
 }
 
 void Broker::Impl::finish_pending(ParkedProduce& operation, std::size_t i, ErrorCode error) {

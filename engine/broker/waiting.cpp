@@ -84,9 +84,14 @@ void Broker::Impl::look_at(Parked& operation, Now now, bool must_answer, BrokerO
       answered = look_at_produce(produce);
       if (answered) {
         answer_produce(produce, out);
-      } else if (must_answer) {
+      } else if ((must_answer || produce.overdue) && !waits_for_disk(produce)) {
         expire(produce, out);
         answered = true;
+      } else if (must_answer) {
+        produce.overdue = true;
+        heap.remove(produce);
+        produce.deadline = kNever;
+        heap.push(produce);
       }
       break;
     }

@@ -369,12 +369,7 @@ Result<void> PartitionLog::Impl::write(const Bytes& batches, ConnectionId connec
   counters_->records_in.set(records_in_);
   counters_->bytes_in.add(static_cast<std::int64_t>(batches.size()));
   note_change();
-  if (context_.jobs != nullptr && config_.flush_messages != std::numeric_limits<std::int64_t>::max()) {
-    const OffsetDelta waiting = log_end_ - std::max(recovery_point_, flush_queued_);
-    if (waiting >= config_.flush_messages) {
-      queue_flush(now);
-    }
-  }
+  queue_due_flush(now);
   return {};
 }
 

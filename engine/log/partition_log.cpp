@@ -143,7 +143,16 @@ void PartitionLog::Impl::push_flush(WallTime now) {
   job.work = flush_work();
   flush_queued_ = log_end_;
   last_flush_ = now;
+  ++flushes_open_;
   context_.jobs->push(std::move(job));
+}
+
+bool PartitionLog::Impl::records_due() const { return log_end_ - recovery_point_ >= config_.flush_messages; }
+
+void PartitionLog::Impl::queue_due_flush(WallTime now) {
+  if (flushes_open_ == 0 && records_due()) {
+    queue_flush(now);
+  }
 }
 
 Result<std::unique_ptr<PartitionLog>> PartitionLog::open(const LogContext& context, const OpenParameters& parameters) {
@@ -186,6 +195,9 @@ Offset PartitionLog::log_end_offset() const { return impl_->log_end_; }
 Offset PartitionLog::high_watermark() const { return impl_->high_watermark_; }
 Offset PartitionLog::last_stable_offset() const { return impl_->last_stable_; }
 Offset PartitionLog::recovery_point() const { return impl_->recovery_point_; }
+Offset PartitionLog::settled_end() const {
+  return impl_->context_.jobs != nullptr && impl_->records_due() ? impl_->recovery_point_ : impl_->log_end_;
+}
 
 Offset PartitionLog::bound(ReadIsolation isolation) const {
   switch (isolation) {
@@ -248,7 +260,10 @@ Result<void> PartitionLog::roll(WallTime now) {
   return impl_->roll(now);
 }
 
-void PartitionLog::set_config(const LogConfig& config) { impl_->apply_config(config); }
+void PartitionLog::set_config(const LogConfig& config) {
+  impl_->apply_config(config);
+  impl_->queue_due_flush(impl_->wall_);
+}
 
 bool PartitionLog::flush_due(WallTime now) const {
   const Impl& log = *impl_;
@@ -264,12 +279,16 @@ bool PartitionLog::flush_waits() const {
 void PartitionLog::queue_flush(WallTime now) { impl_->queue_flush(now); }
 
 void PartitionLog::flushed(const DiskJob& job, WallTime now) {
+  impl_->flush_came_back();
   if (job.generation == impl_->generation_) {
     if (job.names == impl_->names_) {
       impl_->names_synced();
     }
     impl_->flushed(job.up_to, now);
+  } else if (impl_->flushes_open_ == 0) {
+    impl_->flush_queued_ = impl_->recovery_point_;  // a truncation came between, and nothing is on the way any more
   }
+  impl_->queue_due_flush(now);
 }
 
 void PartitionLog::Impl::flushed(Offset up_to, WallTime now) {
@@ -289,6 +308,7 @@ void PartitionLog::Impl::flushed(Offset up_to, WallTime now) {
 }
 
 void PartitionLog::flush_failed() {
+  impl_->flush_came_back();
   impl_->flush_queued_ = impl_->recovery_point_;
   impl_->names_queued_ = 0;
 }
@@ -349,6 +369,7 @@ void PartitionLog::take_over(const PartitionLog& before, const std::string& dire
   log.context_.events = events;
   log.context_.future = false;
   log.apply_config(old.config_);
+  log.flushes_open_ = 0;
   flush_failed();  // jobs of the time on the way are not handed over
   log.producers_ = old.producers_;  // also those whose batches are deleted
   log.records_in_ = old.records_in_;

@@ -179,6 +179,9 @@ class PartitionLog {
   [[nodiscard]] Offset high_watermark() const;
   [[nodiscard]] Offset last_stable_offset() const;
   [[nodiscard]] Offset recovery_point() const;
+  // Below it nothing has to reach stable storage any more before it may be acknowledged and read: the log end, or with
+  // flush.messages records waiting the recovery point.
+  [[nodiscard]] Offset settled_end() const;
   [[nodiscard]] Offset bound(ReadIsolation isolation) const;
   // Raises the high watermark to min(offset, log end); lower values are ignored. True: it moved.
   bool maybe_advance_high_watermark(Offset offset);
@@ -209,7 +212,7 @@ class PartitionLog {
   // Queues the fsync of everything below log_end_offset() (needs LogContext::jobs); flushed() comes back through LogManager.
   void queue_flush(WallTime now);
   void flushed(const DiskJob& job, WallTime now);
-  void flush_failed();  // everything above the recovery point is due again
+  void flush_failed();  // a job of queue_flush() did; everything above the recovery point is due again
   // The same on this thread: tests, clean shutdown, raft.
   Result<void> flush(WallTime now);
   // Trims, writes the producer snapshot, flushes. The object answers nothing afterwards.

@@ -37,6 +37,7 @@ struct PartitionLog::Impl {
   Offset last_stable_;
   Offset recovery_point_;
   Offset flush_queued_;  // a queued job covers everything below
+  std::uint32_t flushes_open_ = 0;  // queued jobs that have not come back
   std::int64_t size_ = 0;
   std::int64_t records_in_ = 0;
   WallTime active_created_;
@@ -79,6 +80,10 @@ struct PartitionLog::Impl {
   void cut_again();  // jobs of before do not count
   void queue_flush(WallTime now);
   void push_flush(WallTime now);
+  // By flush.messages. One flush at a time: what is appended meanwhile goes with the next one, however much it is.
+  [[nodiscard]] bool records_due() const;
+  void queue_due_flush(WallTime now);
+  void flush_came_back() { flushes_open_ -= flushes_open_ > 0 ? 1 : 0; }
   void flushed(Offset up_to, WallTime now);
 
   // --- append.cpp

@@ -68,6 +68,13 @@ Result<void> PartitionLog::Impl::open(const OpenParameters& parameters) {
   producers_.high_watermark_moved(high_watermark_);
   update_stable_offset();
   publish();
+  if (context_.jobs != nullptr && records_due()) {
+    // After an unclean stop, under flush.messages: what is here is read and acknowledged again as soon as the log is led.
+    HW_CHECK(flush_work()());
+    names_synced();
+    flushed(log_end_, parameters.now);
+    flush_queued_ = recovery_point_;
+  }
   return {};
 }
 
