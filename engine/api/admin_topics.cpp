@@ -41,18 +41,22 @@ metadata::Controller::TakePartitions take_from_quota(Node& node, const RequestCo
   };
 }
 
+// The answer says how long the client is throttled, which is known only when the quota was asked.
+template <class Response>
+auto reply_with(Node& node, const RequestContext& context, const std::shared_ptr<std::int32_t>& throttle_ms) {
+  return [&node, token = context.token, throttle_ms](Response response) {
+    response.throttle_time_ms = *throttle_ms;
+    node.reply(token, response);
+  };
+}
+
 }  // namespace
 
 void handle_create_topics(Node& node, const RequestContext& context, wire::CreateTopicsRequest& request) {
   constexpr std::int16_t kStrictFrom = 6;
   const auto throttle_ms = std::make_shared<std::int32_t>(0);
-  node.controller().create_topics(
-      request,
-      [&node, token = context.token, throttle_ms](wire::CreateTopicsResponse response) {
-        response.throttle_time_ms = *throttle_ms;
-        node.reply(token, response);
-      },
-      take_from_quota(node, context, kStrictFrom, throttle_ms));
+  node.controller().create_topics(request, reply_with<wire::CreateTopicsResponse>(node, context, throttle_ms),
+                                  take_from_quota(node, context, kStrictFrom, throttle_ms));
 }
 
 void handle_delete_topics(Node& node, const RequestContext& context, wire::DeleteTopicsRequest& request) {
@@ -78,13 +82,8 @@ void handle_delete_topics(Node& node, const RequestContext& context, wire::Delet
 void handle_create_partitions(Node& node, const RequestContext& context, wire::CreatePartitionsRequest& request) {
   constexpr std::int16_t kStrictFrom = 3;
   const auto throttle_ms = std::make_shared<std::int32_t>(0);
-  node.controller().create_partitions(
-      request,
-      [&node, token = context.token, throttle_ms](wire::CreatePartitionsResponse response) {
-        response.throttle_time_ms = *throttle_ms;
-        node.reply(token, response);
-      },
-      take_from_quota(node, context, kStrictFrom, throttle_ms));
+  node.controller().create_partitions(request, reply_with<wire::CreatePartitionsResponse>(node, context, throttle_ms),
+                                      take_from_quota(node, context, kStrictFrom, throttle_ms));
 }
 
 }  // namespace hw::api

@@ -18,6 +18,15 @@ namespace {
 // The newest versions that address topics by name and ask for one group.
 constexpr std::int16_t kCommitByName = 9;
 constexpr std::int16_t kCommittedOfOneGroup = 7;
+
+// A new partition of a request that lists partitions by topic, the topics coming one after the other.
+template <class Topics, class Topic>
+auto& partition_of_topic(Topics& topics, std::string Topic::*name, const std::string& topic) {
+  if (topics.empty() || topics.back().*name != topic) {
+    topics.emplace_back().*name = topic;
+  }
+  return topics.back().partitions.emplace_back();
+}
 }  // namespace
 
 // ---- commits
@@ -294,22 +303,15 @@ void Consumer::ask_positions(Instant now, ConsumerOutputs& out) {
     }
     if (validates) {
       Validation& validation = validations[info->leader];
-      if (validation.request.topics.empty() || validation.request.topics.back().topic != key.first) {
-        validation.request.topics.emplace_back();
-        validation.request.topics.back().topic = key.first;
-      }
-      auto& at = validation.request.topics.back().partitions.emplace_back();
+      auto& at = partition_of_topic(validation.request.topics,
+                                    &wire::OffsetForLeaderEpochRequest::OffsetForLeaderTopic::topic, key.first);
       at.partition = PartitionIndex(key.second);
       at.current_leader_epoch = info->leader_epoch;
       at.leader_epoch = partition.epoch;
       validation.partitions.push_back({key, partition.life, info->leader_epoch.value()});
     } else {
       List& list = lists[info->leader];
-      if (list.request.topics.empty() || list.request.topics.back().name != key.first) {
-        list.request.topics.emplace_back();
-        list.request.topics.back().name = key.first;
-      }
-      auto& at = list.request.topics.back().partitions.emplace_back();
+      auto& at = partition_of_topic(list.request.topics, &wire::ListOffsetsRequest::ListOffsetsTopic::name, key.first);
       at.partition_index = PartitionIndex(key.second);
       at.current_leader_epoch = info->leader_epoch;
       at.timestamp = partition.reset_to;
