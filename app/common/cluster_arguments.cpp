@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "app/common/properties.h"
+#include "engine/metadata/config_effects.h"
 
 namespace hw::app {
 
@@ -19,14 +20,15 @@ Result<std::int32_t> whole_number(const std::string& key, const std::string& tex
   return value;
 }
 
-// The first listener of a list that clients use (CONTROLLER listeners are the quorum's).
-Result<std::optional<ListenerText>> client_listener(const std::string& list) {
+// The first listener of a list that clients use, or the first that controllers use.
+Result<std::optional<ListenerText>> first_listener(const std::string& list, const std::vector<std::string>& controllers,
+                                                   bool for_clients) {
   std::size_t begin = 0;
   while (begin < list.size()) {
     std::size_t end = list.find(',', begin);
     end = end == std::string::npos ? list.size() : end;
     HW_TRY(ListenerText listener, parse_listener(std::string_view(list).substr(begin, end - begin)));
-    if (listener.name != "CONTROLLER") {
+    if (for_clients != (std::find(controllers.begin(), controllers.end(), listener.name) != controllers.end())) {
       return std::optional<ListenerText>(std::move(listener));
     }
     begin = end + 1;
@@ -83,8 +85,10 @@ ExitCode exit_code_of(const Error& error) noexcept {
   }
 }
 
-Result<node::ClusterOptions> cluster_options(const ClusterArguments& arguments) {
-  node::ClusterOptions out;
+namespace {
+
+// Of file and arguments.
+Result<Properties> all_properties(const ClusterArguments& arguments) {
   Properties properties;
   if (!arguments.properties_file.empty()) {
     HW_TRY(properties, read_properties(arguments.properties_file));
@@ -96,16 +100,40 @@ Result<node::ClusterOptions> cluster_options(const ClusterArguments& arguments) 
     }
     properties[pair.substr(0, equals)] = pair.substr(equals + 1);
   }
+  return properties;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> configs_without_effect(const ClusterArguments& arguments) {
+  HW_TRY(const Properties properties, all_properties(arguments));
+  return metadata::configs_without_effect(properties);
+}
+
+Result<node::ClusterOptions> cluster_options(const ClusterArguments& arguments) {
+  node::ClusterOptions out;
+  HW_TRY(Properties properties, all_properties(arguments));
+  if (std::optional<std::string> why = metadata::unsupported_protection(properties)) {
+    return fail(Errc::invalid, std::move(*why));
+  }
+  std::vector<std::string> controllers = comma_list(take(properties, "controller.listener.names").value_or(""));
+  if (controllers.empty()) {
+    controllers.emplace_back("CONTROLLER");
+  }
 
   if (const std::optional<std::string> listeners = take(properties, "listeners")) {
-    HW_TRY(const std::optional<ListenerText> listener, client_listener(*listeners));
+    HW_TRY(const std::optional<ListenerText> listener, first_listener(*listeners, controllers, true));
     if (listener) {
       out.listen.address = listener->host.empty() ? "0.0.0.0" : (listener->host == "localhost" ? "127.0.0.1" : listener->host);
       out.listen.port = listener->port;
     }
+    HW_TRY(const std::optional<ListenerText> controller, first_listener(*listeners, controllers, false));
+    if (controller) {
+      out.listen.controller_port = controller->port;
+    }
   }
   if (const std::optional<std::string> advertised = take(properties, "advertised.listeners")) {
-    HW_TRY(const std::optional<ListenerText> listener, client_listener(*advertised));
+    HW_TRY(const std::optional<ListenerText> listener, first_listener(*advertised, controllers, true));
     if (listener) {
       out.listen.advertised_host = listener->host;
       out.listen.advertised_port = listener->port;
@@ -128,7 +156,7 @@ Result<node::ClusterOptions> cluster_options(const ClusterArguments& arguments) 
     out.node_id = number;
   }
   for (const char* fixed : {"process.roles", "controller.quorum.voters", "controller.quorum.bootstrap.servers",
-                            "controller.listener.names", "listener.security.protocol.map", "inter.broker.listener.name"}) {
+                            "listener.security.protocol.map", "inter.broker.listener.name"}) {
     (void)take(properties, fixed);
   }
 

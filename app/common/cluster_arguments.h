@@ -40,6 +40,9 @@ struct ClusterArguments {
 // Arguments win over the file, the file over defaults. Errc::invalid says which argument is wrong and what to write.
 // Keys with a place of their own (listeners, advertised.listeners, log.dirs, node.id, process.roles …) are taken out of
 // the configs that the broker gets.
+// Keys that would protect something which is not supported yet are refused: see engine/metadata/config_effects.h.
 Result<node::ClusterOptions> cluster_options(const ClusterArguments& arguments);
+// The keys of file and arguments that nothing heeds, for a notice.
+Result<std::vector<std::string>> configs_without_effect(const ClusterArguments& arguments);
 
 }  // namespace hw::app

@@ -70,6 +70,13 @@ int main(int argc, char** argv) {
   if (!options) {
     return report(options.error(), {});
   }
+  if (const auto idle = hw::app::configs_without_effect(arguments); idle && !idle->empty()) {
+    std::string names;
+    for (const std::string& name : *idle) {
+      names += (names.empty() ? "" : ", ") + name;
+    }
+    std::fprintf(stderr, "highwaterd: set, but without effect here: %s\n", names.c_str());
+  }
   hw::node::Cluster cluster(*options);
   if (const hw::Result<void> started = cluster.start(); !started) {
     return report(started.error(), *options);

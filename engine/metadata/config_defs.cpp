@@ -84,25 +84,33 @@ constexpr std::span<const ConfigSynonym> broker_synonyms(std::string_view key) {
   return {};
 }
 
+// What follows a text, by effect.
+#define HW_NOTE_works ""
+#define HW_NOTE_none " Highwater takes this key without effect so far."
+#define HW_NOTE_guards " Not supported yet: Highwater does not start with it, so that nobody relies on it."
+
 constexpr ConfigDef topic_def(std::string_view name, ConfigType type, bool has_default, std::string_view default_value,
-                              std::string_view range, ConfigImportance importance, bool internal,
+                              std::string_view range, ConfigImportance importance, bool internal, ConfigEffect effect,
                               std::string_view documentation) {
   return {name,       type, has_default, default_value, range, importance, ConfigUpdateMode::cluster_wide, internal,
-          topic_synonyms(name), documentation};
+          effect, topic_synonyms(name), documentation};
 }
 constexpr ConfigDef broker_def(std::string_view name, ConfigType type, bool has_default, std::string_view default_value,
-                               std::string_view range, ConfigImportance importance, ConfigUpdateMode mode, bool internal) {
-  return {name, type, has_default, default_value, range, importance, mode, internal, broker_synonyms(name), {}};
+                               std::string_view range, ConfigImportance importance, ConfigUpdateMode mode, bool internal,
+                               ConfigEffect effect, std::string_view documentation) {
+  return {name, type, has_default, default_value, range, importance, mode, internal, effect, broker_synonyms(name), documentation};
 }
 
-#define HW_TOPIC_CONFIG(name, type, has_default, value, range, importance, internal, documentation) \
-  topic_def(name, ConfigType::type, has_default, value, range, ConfigImportance::importance, internal, documentation),
+#define HW_TOPIC_CONFIG(name, type, has_default, value, range, importance, internal, effect, documentation) \
+  topic_def(name, ConfigType::type, has_default, value, range, ConfigImportance::importance, internal, ConfigEffect::effect, \
+            documentation HW_NOTE_##effect),
 constexpr ConfigDef kTopicDefs[] = {
 #include "engine/metadata/config_table.inc"
 };
 #undef HW_TOPIC_CONFIG
-#define HW_BROKER_CONFIG(name, type, has_default, value, range, importance, mode, internal) \
-  broker_def(name, ConfigType::type, has_default, value, range, ConfigImportance::importance, ConfigUpdateMode::mode, internal),
+#define HW_BROKER_CONFIG(name, type, has_default, value, range, importance, mode, internal, effect, documentation) \
+  broker_def(name, ConfigType::type, has_default, value, range, ConfigImportance::importance, ConfigUpdateMode::mode, internal, \
+             ConfigEffect::effect, documentation HW_NOTE_##effect),
 constexpr ConfigDef kBrokerDefs[] = {
 #include "engine/metadata/config_table.inc"
 };
@@ -115,7 +123,7 @@ struct GroupKey {
 constexpr SynonymUnit group_unit(std::string_view key) {
   return key == "streams.assignor.name" ? Unit::first_item : Unit::same;
 }
-#define HW_GROUP_CONFIG(name, type, has_default, value, range, importance, internal, broker_key, documentation) \
+#define HW_GROUP_CONFIG(name, type, has_default, value, range, importance, internal, broker_key, effect, documentation) \
   GroupKey{name, {{{broker_key, group_unit(name)}}}},
 constexpr GroupKey kGroupKeys[] = {
 #include "engine/metadata/config_table.inc"
@@ -129,22 +137,23 @@ constexpr std::span<const ConfigSynonym> group_synonyms(std::string_view key) {
   }
   return {};
 }
-#define HW_GROUP_CONFIG(name, type, has_default, value, range, importance, internal, broker_key, documentation)          \
+#define HW_GROUP_CONFIG(name, type, has_default, value, range, importance, internal, broker_key, effect, documentation)          \
   ConfigDef{name, ConfigType::type, has_default, value, range, ConfigImportance::importance, ConfigUpdateMode::cluster_wide, \
-            internal, group_synonyms(name), documentation},
+            internal, ConfigEffect::effect, group_synonyms(name), documentation HW_NOTE_##effect},
 constexpr ConfigDef kGroupDefs[] = {
 #include "engine/metadata/config_table.inc"
 };
 #undef HW_GROUP_CONFIG
-#define HW_CLIENT_METRICS_CONFIG(name, type, has_default, value, range, importance, internal, documentation)              \
+#define HW_CLIENT_METRICS_CONFIG(name, type, has_default, value, range, importance, internal, effect, documentation)      \
   ConfigDef{name, ConfigType::type, has_default, value, range, ConfigImportance::importance, ConfigUpdateMode::cluster_wide, \
-            internal, {}, documentation},
+            internal, ConfigEffect::effect, {}, documentation HW_NOTE_##effect},
 constexpr ConfigDef kClientMetricsDefs[] = {
 #include "engine/metadata/config_table.inc"
 };
 #undef HW_CLIENT_METRICS_CONFIG
-#define HW_REPLICATION_QUOTA_CONFIG(name, type, value, range, importance) \
-  ConfigDef{name, ConfigType::type, true, value, range, ConfigImportance::importance, ConfigUpdateMode::cluster_wide, false, {}, {}},
+#define HW_REPLICATION_QUOTA_CONFIG(name, type, value, range, importance, effect, documentation)                                    \
+  ConfigDef{name, ConfigType::type, true, value, range, ConfigImportance::importance, ConfigUpdateMode::cluster_wide, false, \
+            ConfigEffect::effect, {}, documentation HW_NOTE_##effect},
 constexpr ConfigDef kReplicationQuotaDefs[] = {
 #include "engine/metadata/config_table.inc"
 };
@@ -160,6 +169,7 @@ const ConfigDef* find_def(std::span<const ConfigDef> defs, std::string_view name
 
 std::span<const ConfigDef> topic_config_defs() noexcept { return kTopicDefs; }
 std::span<const ConfigDef> broker_config_defs() noexcept { return kBrokerDefs; }
+std::span<const ConfigDef> replication_quota_config_defs() noexcept { return kReplicationQuotaDefs; }
 const ConfigDef* find_topic_config(std::string_view name) noexcept { return find_def(kTopicDefs, name); }
 const ConfigDef* find_broker_config(std::string_view name) noexcept { return find_def(kBrokerDefs, name); }
 std::span<const ConfigDef> group_config_defs() noexcept { return kGroupDefs; }

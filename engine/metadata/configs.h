@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Configuration keys of topics, brokers, groups and client metrics: what exists, what is valid, and which value applies.
 //
+// What a file may set in vain or must not set: config_effects.h.
 // Precedence, highest first: the topic's own value, the broker's dynamic value, the cluster-wide dynamic default, the
 // broker's static configuration, the built-in default. A topic key looks through its broker synonyms in order
 // (retention.ms ← log.retention.ms ← log.retention.minutes ← log.retention.hours), a group key through its one, a broker
@@ -50,6 +51,8 @@ enum class ConfigSource : std::int8_t {
   group = 8,
 };
 enum class ConfigUpdateMode : std::uint8_t { read_only, per_broker, cluster_wide };
+// What setting a key brings about here (config_table.inc).
+enum class ConfigEffect : std::uint8_t { works, none, guards };
 enum class ConfigImportance : std::uint8_t { high, medium, low };
 // How a topic default is computed from its broker key.
 enum class SynonymUnit : std::uint8_t { same, minutes_to_ms, hours_to_ms, first_item };
@@ -67,8 +70,9 @@ struct ConfigDef {
   ConfigImportance importance = ConfigImportance::low;
   ConfigUpdateMode update_mode = ConfigUpdateMode::read_only;  // broker keys
   bool internal = false;                          // not shown by DescribeConfigs
+  ConfigEffect effect = ConfigEffect::works;
   std::span<const ConfigSynonym> synonyms;        // topic keys: broker keys, highest first; broker keys: older names
-  std::string_view documentation;
+  std::string_view documentation;                 // for people, with a note where the key has no effect
   [[nodiscard]] bool sensitive() const noexcept { return type == ConfigType::password; }
 };
 
@@ -82,6 +86,7 @@ struct ConfigDef {
 [[nodiscard]] const ConfigDef* find_client_metrics_config(std::string_view name) noexcept;
 // Also the keys that exist only as dynamic ones (replication throttles) and those of one listener (listener.name.X.key).
 [[nodiscard]] const ConfigDef* find_settable_broker_config(std::string_view name) noexcept;
+[[nodiscard]] std::span<const ConfigDef> replication_quota_config_defs() noexcept;  // those dynamic ones, sorted by name
 [[nodiscard]] std::string_view without_listener_prefix(std::string_view name) noexcept;
 
 // The value in the form that DescribeConfigs shows it (blanks trimmed, lists joined by commas without repetitions,

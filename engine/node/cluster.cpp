@@ -132,6 +132,9 @@ Result<void> Cluster::start_nodes() {
     if (i > 0 && listen.port != 0) {
       listen.port = static_cast<std::uint16_t>(nodes_.front()->port() + i);
     }
+    if (i > 0) {
+      listen.controller_port = 0;  // the one that was asked for is the first node's
+    }
     std::unique_ptr<Node> node = make_node(BrokerId(options_.node_id.value_or(1) + i), listen);
     Result<void> bound = node->bind();
     if (!bound && i > 0 && bound.error().code == Errc::in_use) {

@@ -43,6 +43,7 @@ class TestArguments : public QObject {
     QCOMPARE(options->listen.port, std::uint16_t{19092});
     QCOMPARE(options->listen.advertised_host, std::string("example"));
     QCOMPARE(options->listen.advertised_port, std::uint16_t{29092});
+    QCOMPARE(options->listen.controller_port, std::uint16_t{9093});
     QCOMPARE(*options->node_id, 7);
     QCOMPARE(options->directory, std::string("/tmp/logs"));
     QVERIFY(!options->memory);
@@ -50,6 +51,74 @@ class TestArguments : public QObject {
     QCOMPARE(options->configs["num.partitions"], std::string("5"));
     arguments.port = 0;
     QCOMPARE(app::cluster_options(arguments)->listen.port, std::uint16_t{0});
+  }
+  void controllerListenersMayHaveAnyName() {
+    app::ClusterArguments arguments;
+    arguments.configs = {"controller.listener.names=QUORUM", "listeners=QUORUM://127.0.0.1:1,CONTROLLER://127.0.0.1:2"};
+    const Result<node::ClusterOptions> options = app::cluster_options(arguments);
+    QVERIFY(options);
+    QCOMPARE(options->listen.port, std::uint16_t{2});
+    QCOMPARE(options->listen.controller_port, std::uint16_t{1});
+  }
+  void whatWouldProtectIsRefused_data() {
+    QTest::addColumn<QString>("setting");
+    QTest::addColumn<QString>("said");  // of the message, beside the key
+    const auto add = [](const char* setting, const char* said = "") { QTest::newRow(setting) << setting << said; };
+    add("authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer", "access control");
+    add("super.users=User:admin", "access control");
+    add("allow.everyone.if.no.acl.found=false", "access control");
+    add("listeners=SSL://:9093", "SSL");
+    add("listeners=PLAINTEXT://:9092,SASL_SSL://:9094", "SASL_SSL");
+    add("security.inter.broker.protocol=SASL_PLAINTEXT", "SASL");
+    add("sasl.enabled.mechanisms=PLAIN", "SASL");
+    add("listener.name.external.plain.sasl.jaas.config=secret word", "SASL");
+    add("listener.name.external.ssl.client.auth=required", "SSL");
+    add("ssl.keystore.location=/keys", "SSL");
+    add("ssl.key.password=secret word", "SSL");
+    add("password.encoder.secret=secret word", "secrets");
+    add("config.providers=file", "secrets");
+    add("delegation.token.secret.key=secret word", "delegation tokens");
+    add("create.topic.policy.class.name=P", "plug-in");
+    add("client.quota.callback.class=P", "plug-in");
+    add("remote.log.storage.system.enable=true", "tiered storage");
+  }
+  void whatWouldProtectIsRefused() {
+    QFETCH(QString, setting);
+    QFETCH(QString, said);
+    app::ClusterArguments arguments;
+    arguments.configs = {setting.toStdString()};
+    const Result<node::ClusterOptions> options = app::cluster_options(arguments);
+    QVERIFY(!options);
+    QCOMPARE(app::exit_code_of(options.error()), app::ExitCode::usage);
+    const std::string& why = options.error().detail;
+    QVERIFY2(why.find(setting.section('=', 0, 0).toStdString()) != std::string::npos, why.c_str());
+    QVERIFY2(why.find(said.toStdString()) != std::string::npos, why.c_str());
+    QVERIFY2(why.find("not supported") != std::string::npos, why.c_str());
+    QVERIFY2(why.find("secret word") == std::string::npos, why.c_str());
+  }
+  void aMappedListenerCountsByItsProtocol() {
+    app::ClusterArguments arguments;
+    const std::string map = "listener.security.protocol.map=CONTROLLER:PLAINTEXT, OUT:SSL ,PLAINTEXT:PLAINTEXT,SSL:SSL";
+    arguments.configs = {map, "listeners=PLAINTEXT://:9092,CONTROLLER://:9093"};
+    QVERIFY(app::cluster_options(arguments));  // Kafka's example files name every protocol
+    arguments.configs = {map, "listeners=PLAINTEXT://:9092,OUT://:9095"};
+    QVERIFY(!app::cluster_options(arguments));
+  }
+  void valuesThatProtectNothingAreNoReason() {
+    app::ClusterArguments arguments;
+    arguments.configs = {"authorizer.class.name=", "ssl.client.auth=none", "security.inter.broker.protocol=PLAINTEXT",
+                         "sasl.enabled.mechanisms=GSSAPI", "remote.log.storage.system.enable=false", "super.users=",
+                         "allow.everyone.if.no.acl.found=true"};
+    const Result<node::ClusterOptions> options = app::cluster_options(arguments);
+    QVERIFY2(options.has_value(), options ? "" : options.error().detail.c_str());
+  }
+  void whatNothingHeedsIsNamed() {
+    app::ClusterArguments arguments;
+    arguments.configs = {"num.io.threads=16", "num.partitions=3", "log.cleaner.threads=1", "num.network.threads=3",
+                         "no.such.key=1", "process.roles=broker,controller", "log.retention.ms=5"};
+    const Result<std::vector<std::string>> idle = app::configs_without_effect(arguments);
+    QVERIFY(idle);
+    QCOMPARE(*idle, (std::vector<std::string>{"no.such.key", "num.io.threads"}));
   }
   void mistakesSayWhatToWrite() {
     app::ClusterArguments arguments;
