@@ -317,7 +317,16 @@ Result<std::vector<Record>, Refusal> edit_records(const ResourceEdit& edit, cons
       return refused(ErrorCode::invalid_request, std::move(*why));
     }
   }
+  // Eligible leaders are reckoned with one min.insync.replicas for the whole cluster, which must therefore be there (KIP-966).
+  constexpr std::string_view kMinIsr = "min.insync.replicas";
+  const bool one_for_all = is_broker && newest.feature_level("eligible.leader.replicas.version") > 0;
   for (const auto& [key, value] : changes) {
+    if (one_for_all && key == kMinIsr && !edit.name.empty()) {
+      return refused(ErrorCode::invalid_config, "with eligible leader replicas on, min.insync.replicas is set for all brokers, not for one");
+    }
+    if (one_for_all && key == kMinIsr && !value) {
+      return refused(ErrorCode::invalid_config, "with eligible leader replicas on, min.insync.replicas of all brokers cannot be removed");
+    }
     if (value && value->size() > kValueMax) {
       return refused(ErrorCode::invalid_config, "the value of " + key + " is longer than 32767 bytes");
     }

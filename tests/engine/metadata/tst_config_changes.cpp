@@ -75,6 +75,7 @@ class TestConfigChanges : public QObject {
   void one_bad_resource_does_not_hinder_another();
   void validate_only_writes_nothing();
   void a_read_only_key_may_be_deleted();
+  void min_isr_is_one_for_all_with_eligible_leaders();
   void another_step_needs_the_first();
   void changes_survive_a_restart();
   void dynamic_values_reach_typed_configs();
@@ -92,6 +93,29 @@ void TestConfigChanges::sets_and_deletes() {
   QVERIFY(cluster.edit(kTopic, "t", "no.such", kDelete, std::nullopt) == ErrorCode::none);
   QVERIFY(cluster.edit(kBroker, "+1", "log.retention.ms", kSet, "7") == ErrorCode::none);
   QCOMPARE(cluster.own(ConfigResourceType::broker, "1"), std::string("log.retention.ms=7"));
+}
+
+// A folder that Kafka formatted has the feature finalized and the cluster's value written beside it.
+void TestConfigChanges::min_isr_is_one_for_all_with_eligible_leaders() {
+  Cluster cluster;
+  QVERIFY(cluster.edit(kBroker, "1", "min.insync.replicas", kSet, "1") == ErrorCode::none);
+  QVERIFY(cluster.edit(kBroker, "1", "min.insync.replicas", kDelete, std::nullopt) == ErrorCode::none);
+  wire::FeatureLevelRecord feature;
+  feature.name = "eligible.leader.replicas.version";
+  feature.feature_level = 1;
+  wire::ConfigRecord value;
+  value.resource_type = kBroker;
+  value.name = "min.insync.replicas";
+  value.value = "1";
+  cluster.plane.controller().write_records({Record(feature), Record(value)});
+  cluster.plane.run();
+  QVERIFY(cluster.edit(kBroker, "1", "min.insync.replicas", kSet, "1") == ErrorCode::invalid_config);
+  QVERIFY(cluster.edit(kBroker, "", "min.insync.replicas", kDelete, std::nullopt) == ErrorCode::invalid_config);
+  QVERIFY(cluster.alter({kBroker, "", true, {{"log.retention.ms", kSet, "100000000"}}}).error == ErrorCode::invalid_config);
+  QVERIFY(cluster.edit(kBroker, "", "min.insync.replicas", kSet, "2") == ErrorCode::none);
+  QVERIFY(cluster.alter({kBroker, "", true, {{"min.insync.replicas", kSet, "1"}}}).error == ErrorCode::none);
+  QCOMPARE(cluster.own(ConfigResourceType::broker, ""), std::string("min.insync.replicas=1"));
+  QVERIFY(cluster.edit(kTopic, "t", "min.insync.replicas", kSet, "1") == ErrorCode::none);
 }
 
 void TestConfigChanges::lists_take_items() {
