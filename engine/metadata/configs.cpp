@@ -401,6 +401,17 @@ std::vector<ConfigValue> describe_default_broker_configs(const MetadataImage& im
 
 // --- typed
 
+std::string effective_topic_config(std::string_view key, std::string_view topic, const MetadataImage& image,
+                                   const BrokerConfigs& broker, BrokerId node) {
+  const ConfigDef* def = find_topic_config(key);
+  HW_ASSERT(def != nullptr, "a key of topics");
+  const ConfigMap* own = image.find_configs({ConfigResourceType::topic, std::string(topic)});
+  if (const std::string* value = find_in(own, key)) {
+    return canonical(*def, *value);
+  }
+  return resolve(*def, def->synonyms, layers_of(image, broker, node)).value.value_or("");
+}
+
 TopicConfigs effective_topic_configs(std::string_view topic, const MetadataImage& image, const BrokerConfigs& broker,
                                      BrokerId node) {
   const BrokerLayers layers = layers_of(image, broker, node);

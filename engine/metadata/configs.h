@@ -202,6 +202,9 @@ struct TopicConfigs {
   bool preallocate = false;
   friend bool operator==(const TopicConfigs&, const TopicConfigs&) = default;
 };
+// One key of them, as text.
+[[nodiscard]] std::string effective_topic_config(std::string_view key, std::string_view topic, const MetadataImage& image,
+                                                 const BrokerConfigs& broker, BrokerId node);
 [[nodiscard]] TopicConfigs effective_topic_configs(std::string_view topic, const MetadataImage& image,
                                                    const BrokerConfigs& broker, BrokerId node);
 

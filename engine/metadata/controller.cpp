@@ -40,6 +40,11 @@ void Controller::become_active(ImagePtr image, std::int32_t epoch, Offset next_o
   }
   impl_->epoch = epoch;
   impl_->next_offset = next_offset;
+  impl_->sessions.clear();
+  impl_->registered_at.clear();
+  impl_->clock_started = false;
+  impl_->balance_due = kNever;
+  impl_->unclean_election_due = kNever;
   impl_->active = true;
 }
 
@@ -138,6 +143,8 @@ void Controller::Impl::replay(const Record& record, Offset offset) {
     if (const TopicImage* topic = newest.find_topic(removed->topic_id)) {
       index_name(topic->name, false);
     }
+  } else if (const auto* registered = std::get_if<wire::RegisterBrokerRecord>(&record)) {
+    registered_at[registered->broker_id] = offset;
   }
   const Result<void> replayed = newest.replay(record, offset, epoch);
   HW_ASSERT(replayed.has_value(), "the controller's own records replay");
@@ -159,154 +166,6 @@ void Controller::Impl::index_name(const std::string& name, bool exists) {
       collisions.erase(at);
     }
   }
-}
-
-// --- brokers
-
-std::vector<UsableBroker> Controller::Impl::usable_brokers() const {
-  std::vector<UsableBroker> result;
-  for (const auto& [id, broker] : image().brokers()) {
-    result.push_back({id, broker.rack, broker.fenced || broker.in_controlled_shutdown});
-  }
-  return result;
-}
-
-Uuid Controller::Impl::directory_of(BrokerId id) const {
-  const BrokerImage* broker = image().find_broker(id);
-  return broker != nullptr && broker->log_directories.size() == 1 ? broker->log_directories.front() : Uuid{};
-}
-
-std::vector<Record> Controller::Impl::records_for_fencing(BrokerId broker) const {
-  std::vector<Record> records;
-  for (const auto& [name, topic] : image().topics()) {
-    for (std::size_t i = 0; i < topic->partitions.size(); ++i) {
-      const PartitionImage& partition = topic->partitions[i];
-      const bool in_isr = std::find(partition.isr.begin(), partition.isr.end(), broker) != partition.isr.end();
-      if (!in_isr && partition.leader != broker) {
-        continue;
-      }
-      wire::PartitionChangeRecord change;
-      change.topic_id = topic->id;
-      change.partition_id = PartitionIndex(static_cast<std::int32_t>(i));
-      std::vector<BrokerId> isr = partition.isr;
-      std::erase(isr, broker);
-      if (!isr.empty()) {
-        change.isr.emplace();
-        for (const BrokerId id : isr) {
-          change.isr->push_back(id);
-        }
-      }
-      if (partition.leader == broker) {
-        change.leader = kNoBroker;
-        for (const BrokerId id : partition.replicas) {
-          const BrokerImage* other = image().find_broker(id);
-          if (other != nullptr && !other->fenced && std::find(isr.begin(), isr.end(), id) != isr.end()) {
-            change.leader = id;
-            break;
-          }
-        }
-      } else if (isr.empty()) {
-        continue;
-      }
-      records.emplace_back(std::move(change));
-    }
-  }
-  return records;
-}
-
-namespace {
-
-std::vector<Record> records_for_unfencing(const MetadataImage& image, BrokerId broker) {
-  std::vector<Record> records;
-  for (const auto& [name, topic] : image.topics()) {
-    for (std::size_t i = 0; i < topic->partitions.size(); ++i) {
-      const PartitionImage& partition = topic->partitions[i];
-      if (partition.leader == kNoBroker &&
-          std::find(partition.isr.begin(), partition.isr.end(), broker) != partition.isr.end()) {
-        wire::PartitionChangeRecord change;
-        change.topic_id = topic->id;
-        change.partition_id = PartitionIndex(static_cast<std::int32_t>(i));
-        change.leader = broker;
-        records.emplace_back(std::move(change));
-      }
-    }
-  }
-  return records;
-}
-
-}  // namespace
-
-void Controller::register_broker(const Registration& registration, Done<ErrorCode> done) {
-  std::vector<Record> records;
-  if (impl_->active) {
-    const BrokerImage* known = impl_->image().find_broker(registration.broker);
-    if (known != nullptr && !known->fenced) {
-      // It came back without having been fenced: whatever it led ended with its former life (the leader epoch rises,
-      // so that clients notice where the log was cut).
-      records = impl_->records_for_fencing(registration.broker);
-    }
-    wire::RegisterBrokerRecord record;
-    record.broker_id = registration.broker;
-    record.incarnation_id = registration.incarnation;
-    for (const ListenerImage& listener : registration.listeners) {
-      wire::RegisterBrokerRecord::BrokerEndpoint end_point;
-      end_point.name = listener.name;
-      end_point.host = listener.host;
-      end_point.port = listener.port;
-      end_point.security_protocol = listener.security_protocol;
-      record.end_points.push_back(std::move(end_point));
-    }
-    for (const FeatureRange& range : supported_features()) {
-      wire::RegisterBrokerRecord::BrokerFeature feature;
-      feature.name = range.name;
-      feature.min_supported_version = range.min_supported;
-      feature.max_supported_version = range.max_supported;
-      record.features.push_back(std::move(feature));
-    }
-    record.rack = registration.rack;
-    record.fenced = true;
-    record.log_dirs = registration.log_directories;
-    record.broker_epoch = (impl_->next_offset + static_cast<OffsetDelta>(records.size())).value();
-    records.emplace_back(std::move(record));
-  }
-  impl_->finish<ErrorCode>(std::move(records), ErrorCode::none, ErrorCode::not_controller, std::move(done),
-                           Impl::Atomic::no);
-}
-
-void Controller::unfence_broker(BrokerId broker, Done<ErrorCode> done) {
-  std::vector<Record> records;
-  ErrorCode result = ErrorCode::none;
-  const BrokerImage* known = impl_->image().find_broker(broker);
-  if (known == nullptr) {
-    result = ErrorCode::broker_id_not_registered;
-  } else if (known->fenced && impl_->active) {
-    wire::BrokerRegistrationChangeRecord change;
-    change.broker_id = broker;
-    change.broker_epoch = known->epoch;
-    change.fenced = -1;
-    records.emplace_back(std::move(change));
-    for (Record& record : records_for_unfencing(impl_->image(), broker)) {
-      records.push_back(std::move(record));
-    }
-  }
-  impl_->finish<ErrorCode>(std::move(records), result, ErrorCode::not_controller, std::move(done), Impl::Atomic::no);
-}
-
-void Controller::fence_broker(BrokerId broker, Done<ErrorCode> done) {
-  std::vector<Record> records;
-  ErrorCode result = ErrorCode::none;
-  const BrokerImage* known = impl_->image().find_broker(broker);
-  if (known == nullptr) {
-    result = ErrorCode::broker_id_not_registered;
-  } else if (!known->fenced && impl_->active) {
-    records = impl_->records_for_fencing(broker);
-    wire::BrokerRegistrationChangeRecord change;
-    change.broker_id = broker;
-    change.broker_epoch = known->epoch;
-    change.fenced = 1;
-    records.emplace_back(std::move(change));
-  }
-  impl_->finish<ErrorCode>(std::move(records), result, ErrorCode::not_controller, std::move(done), Impl::Atomic::no);
 }
 
 // --- producer ids
@@ -335,6 +194,24 @@ void Controller::allocate_producer_ids(BrokerId broker, Done<ProducerIdBlock> do
     }
   }
   impl_->finish<ProducerIdBlock>(std::move(records), block, failure, std::move(done));
+}
+
+void Controller::allocate_producer_ids(const wire::AllocateProducerIdsRequest& request,
+                                       Done<wire::AllocateProducerIdsResponse> done) {
+  const auto answer = [done = std::move(done)](const ProducerIdBlock& block) {
+    wire::AllocateProducerIdsResponse response;
+    response.error_code = block.error;
+    response.producer_id_start = ProducerId(block.first);
+    response.producer_id_len = block.size;
+    done(std::move(response));
+  };
+  if (impl_->active && !impl_->knows(request.broker_id, request.broker_epoch)) {
+    ProducerIdBlock stale;
+    stale.error = ErrorCode::stale_broker_epoch;
+    answer(stale);
+    return;
+  }
+  allocate_producer_ids(request.broker_id, answer);
 }
 
 void Controller::new_producer_id(Done<std::pair<ErrorCode, ProducerId>> done) {

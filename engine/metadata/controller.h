@@ -33,12 +33,19 @@
 #include "engine/metadata/image/image.h"
 #include "engine/metadata/image/image_builder.h"
 #include "engine/metadata/image/record.h"
+#include "engine/wire/msg/allocate_producer_ids.h"
 #include "engine/wire/msg/alter_client_quotas.h"
+#include "engine/wire/msg/alter_partition.h"
 #include "engine/wire/msg/alter_partition_reassignments.h"
+#include "engine/wire/msg/assign_replicas_to_dirs.h"
+#include "engine/wire/msg/broker_heartbeat.h"
+#include "engine/wire/msg/broker_registration.h"
+#include "engine/wire/msg/controller_registration.h"
 #include "engine/wire/msg/create_partitions.h"
 #include "engine/wire/msg/create_topics.h"
 #include "engine/wire/msg/delete_topics.h"
 #include "engine/wire/msg/elect_leaders.h"
+#include "engine/wire/msg/list_partition_reassignments.h"
 #include "engine/wire/msg/update_features.h"
 #include "engine/wire/runtime/error_code.h"
 
@@ -73,6 +80,7 @@ class Controller {
   struct Options {
     BrokerId node;
     std::shared_ptr<const BrokerConfigs> broker_configs;  // never null
+    std::string cluster_id;                               // brokers of another are refused; empty: not compared
   };
   Controller(Options options, Prng prng);
   ~Controller();
@@ -116,6 +124,32 @@ class Controller {
   void elect_leaders(const wire::ElectLeadersRequest& request, Done<wire::ElectLeadersResponse> done);
   void alter_partition_reassignments(const wire::AlterPartitionReassignmentsRequest& request,
                                      Done<wire::AlterPartitionReassignmentsResponse> done);
+  void list_partition_reassignments(const wire::ListPartitionReassignmentsRequest& request,
+                                    Done<wire::ListPartitionReassignmentsResponse> done);
+
+  // --- requests of brokers and controllers (KIP-631, KIP-919). Who is not known under the epoch that it names is answered
+  // STALE_BROKER_EPOCH.
+  void broker_registration(const wire::BrokerRegistrationRequest& request, Instant now,
+                           Done<wire::BrokerRegistrationResponse> done);  // starts fenced
+  void broker_heartbeat(const wire::BrokerHeartbeatRequest& request, Instant now, Done<wire::BrokerHeartbeatResponse> done);
+  void controller_registration(const wire::ControllerRegistrationRequest& request,
+                               Done<wire::ControllerRegistrationResponse> done);
+  // `version`: of the request; before 3 the ISR comes without broker epochs.
+  void alter_partition(const wire::AlterPartitionRequest& request, std::int16_t version,
+                       Done<wire::AlterPartitionResponse> done);
+  void assign_replicas_to_dirs(const wire::AssignReplicasToDirsRequest& request,
+                               Done<wire::AssignReplicasToDirsResponse> done);
+  void allocate_producer_ids(const wire::AllocateProducerIdsRequest& request,
+                             Done<wire::AllocateProducerIdsResponse> done);
+
+  // --- time. Fences brokers that were silent for broker.session.timeout.ms, gives partitions back to their preferred
+  // leaders (auto.leader.rebalance.enable) and elects unclean leaders where that is allowed. To be called when
+  // next_deadline() is reached; the first call after become_active() starts the sessions of all brokers but this node's
+  // own, which has one from its first heartbeat on.
+  void tick(Instant now);
+  [[nodiscard]] Instant next_deadline() const noexcept;  // kNever where not active
+
+  // --- the node's own broker, asked directly while it does not use the requests above
   void allocate_producer_ids(BrokerId broker, Done<ProducerIdBlock> done);
   // One fresh producer id out of a block that this node holds; takes a new block when there is none left.
   void new_producer_id(Done<std::pair<wire::ErrorCode, ProducerId>> done);

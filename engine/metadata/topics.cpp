@@ -39,16 +39,6 @@ std::optional<std::string> topic_name_error(std::string_view name) {
 
 namespace {
 
-template <class Result>
-void refuse(Result& result, const Refusal& refusal) {
-  result.error_code = refusal.error;
-  if (refusal.message.empty()) {
-    result.error_message.reset();
-  } else {
-    result.error_message = refusal.message;
-  }
-}
-
 // Names that occur more than once.
 template <class Range, class Name>
 std::set<std::string> repeated(const Range& range, Name name) {
@@ -83,7 +73,8 @@ std::optional<Refusal> Controller::Impl::name_refusal(const std::string& name) c
 }
 
 std::optional<Refusal> Controller::Impl::assignment_refusal(const std::vector<BrokerId>& replicas,
-                                                            std::optional<std::size_t> replication_factor) const {
+                                                            std::optional<std::size_t> replication_factor,
+                                                            Liveness liveness) const {
   const auto refused = [](std::string why) { return Refusal{ErrorCode::invalid_replica_assignment, std::move(why)}; };
   if (replicas.empty()) {
     return refused("an assignment names no broker");
@@ -103,11 +94,8 @@ std::optional<Refusal> Controller::Impl::assignment_refusal(const std::vector<Br
     return refused("an assignment names " + std::to_string(replicas.size()) + " broker(s) where the other partitions have " +
                    std::to_string(*replication_factor));
   }
-  const bool any_live = std::any_of(replicas.begin(), replicas.end(), [this](BrokerId id) {
-    const BrokerImage* broker = image().find_broker(id);
-    return !broker->fenced && !broker->in_controlled_shutdown;
-  });
-  if (!any_live) {
+  const bool any_live = std::any_of(replicas.begin(), replicas.end(), [this](BrokerId id) { return is_live(id); });
+  if (!any_live && liveness == Liveness::one_live) {
     return refused("all brokers of an assignment are fenced or shutting down");
   }
   return std::nullopt;
@@ -175,9 +163,8 @@ Record Controller::Impl::partition_record(const Uuid& topic, std::int32_t index,
   record.replicas = replicas;
   record.leader = kNoBroker;
   for (const BrokerId id : replicas) {
-    const BrokerImage* broker = image().find_broker(id);
     record.directories.push_back(directory_of(id));
-    if (broker != nullptr && !broker->fenced && !broker->in_controlled_shutdown) {
+    if (is_live(id)) {
       if (record.isr.empty()) {
         record.leader = id;
       }

@@ -2,6 +2,7 @@
 // What the files of the controller share.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <map>
@@ -12,14 +13,19 @@
 #include <utility>
 #include <vector>
 
+#include "engine/metadata/broker_sessions.h"
 #include "engine/metadata/controller.h"
+#include "engine/metadata/partition_change.h"
 #include "engine/metadata/placement.h"
 #include "engine/metadata/refusal.h"
 
 namespace hw::metadata {
 
 struct Controller::Impl {
-  Impl(Options given, Prng random) : options(std::move(given)), prng(random) {}
+  Impl(Options given, Prng random)
+      : options(std::move(given)),
+        prng(random),
+        sessions(milliseconds(options.broker_configs->number("broker.session.timeout.ms"))) {}
 
   Options options;
   Prng prng;
@@ -68,11 +74,54 @@ struct Controller::Impl {
   std::deque<Done<std::pair<wire::ErrorCode, ProducerId>>> producer_id_waiters;
   void serve_producer_ids();
 
-  // Partitions that a broker leads lose their leader to another member of the ISR, or stay without one; the ISR keeps its
-  // last member, which may lead again when it is back.
-  [[nodiscard]] std::vector<Record> records_for_fencing(BrokerId broker) const;
+  // brokers.cpp
+  BrokerSessions sessions;
+  bool clock_started = false;  // since the controller became active
+  Instant balance_due = kNever;
+  Instant unclean_election_due = kNever;
+  std::map<BrokerId, Offset> registered_at;  // of registrations since then; of older ones the broker epoch says it
+  void start_clock(Instant now);
+  void fence(BrokerId broker, std::function<void(bool)> run);
+  [[nodiscard]] bool is_live(BrokerId broker) const;  // registered, unfenced, not in controlled shutdown
+  [[nodiscard]] bool leads_something(BrokerId broker) const;
+  [[nodiscard]] bool knows(BrokerId broker, std::int64_t epoch) const;
+  [[nodiscard]] std::optional<wire::ErrorCode> registration_error(const wire::BrokerRegistrationRequest& request,
+                                                                  Instant now) const;
+  [[nodiscard]] BrokerControl change_control(const wire::BrokerHeartbeatRequest& request, Instant now);
+  void note_directories(const wire::BrokerHeartbeatRequest& request);
 
-  // cluster_changes.cpp
+  // partitions.cpp: what a change of brokers means for partitions.
+  struct BrokerChange {
+    BrokerId removed = kNoBroker;  // leaves every ISR and leads nothing
+    BrokerId added = kNoBroker;    // may lead although the image does not say so yet
+    BrokerId lost = kNoBroker;     // its logs may miss records that they had
+  };
+  // What a topic's partitions are decided by.
+  struct TopicRules {
+    std::int32_t min_insync_replicas = 1;  // not more than its replicas
+    bool unclean = false;
+    bool elr = false;
+  };
+  [[nodiscard]] bool elr_enabled() const;
+  [[nodiscard]] TopicRules rules_of(const TopicImage& topic) const;
+  [[nodiscard]] PartitionRules rules_of(const TopicRules& topic, const PartitionImage& partition,
+                                        const BrokerChange& change) const;
+  using Which = std::function<bool(const PartitionImage&)>;
+  void change_partitions(const BrokerChange& change, const Which& which, std::vector<Record>& records) const;
+  [[nodiscard]] std::optional<wire::PartitionChangeRecord> change_one(const TopicImage& topic, PartitionIndex index,
+                                                                      const PartitionWish& wish) const;
+  [[nodiscard]] std::vector<Record> records_for_leaving(BrokerId broker) const;  // fenced, unregistered, stopping
+  [[nodiscard]] wire::AlterPartitionResponse::PartitionData alter_one(
+      BrokerId asker, const TopicImage* topic, const wire::AlterPartitionRequest::PartitionData& wanted,
+      std::vector<Record>& records) const;
+  [[nodiscard]] wire::ErrorCode alter_error(BrokerId asker, const PartitionImage& partition,
+                                            const wire::AlterPartitionRequest::PartitionData& wanted) const;
+
+  // elections.cpp
+  void balance_leaders(Instant now);
+  void elect_unclean_leaders(Instant now);
+
+  // feature_levels.cpp, reassignments.cpp
   enum class ElectionType : std::int8_t { preferred = 0, unclean = 1 };
   [[nodiscard]] std::optional<std::string> feature_error(const std::string& name, std::int16_t wanted, std::int8_t type,
                                                          std::vector<Record>& records) const;
@@ -80,12 +129,14 @@ struct Controller::Impl {
                               std::vector<Record>& records) const;
   [[nodiscard]] Refusal reassign(const TopicImage* topic, const std::string& name,
                                  const wire::AlterPartitionReassignmentsRequest::ReassignablePartition& wanted,
-                                 bool may_change_count) const;
+                                 bool may_change_count, std::vector<Record>& records) const;
 
   // topics.cpp
   [[nodiscard]] std::optional<Refusal> name_refusal(const std::string& name) const;
+  enum class Liveness : std::uint8_t { any, one_live };  // what is asked of the brokers of an assignment
   [[nodiscard]] std::optional<Refusal> assignment_refusal(const std::vector<BrokerId>& replicas,
-                                                          std::optional<std::size_t> replication_factor) const;
+                                                          std::optional<std::size_t> replication_factor,
+                                                          Liveness liveness = Liveness::one_live) const;
   [[nodiscard]] Result<std::vector<std::vector<BrokerId>>, Refusal> replicas_of(
       const wire::CreateTopicsRequest::CreatableTopic& topic);
   [[nodiscard]] std::optional<Refusal> item_refusal(bool named_twice, std::int64_t partitions) const;
@@ -96,6 +147,29 @@ struct Controller::Impl {
   [[nodiscard]] std::optional<Refusal> grow_topic(const wire::CreatePartitionsRequest::CreatePartitionsTopic& request,
                                                   const TakePartitions& take, std::vector<Record>& records);
 };
+
+inline constexpr std::string_view kKRaftVersion = "kraft.version";  // kept by the quorum, not by feature records
+
+// An answer of an error and, where there is one, a sentence.
+template <class Item>
+void refuse(Item& item, const Refusal& refusal) {
+  item.error_code = refusal.error;
+  if (refusal.message.empty()) {
+    item.error_message.reset();
+  } else {
+    item.error_message = refusal.message;
+  }
+}
+[[nodiscard]] inline std::string place(std::string_view topic, PartitionIndex partition) {
+  return std::string(topic) + "-" + std::to_string(partition.value());
+}
+[[nodiscard]] inline bool contains(const std::vector<BrokerId>& list, BrokerId id) {
+  return std::find(list.begin(), list.end(), id) != list.end();
+}
+[[nodiscard]] inline const PartitionImage* partition_of(const TopicImage& topic, PartitionIndex index) {
+  const auto at = static_cast<std::size_t>(index.value());
+  return index.value() < 0 || at >= topic.partitions.size() ? nullptr : &topic.partitions[at];
+}
 
 // Partitions that one request may create.
 inline constexpr std::int64_t kPartitionsPerRequestMax = 10'000;

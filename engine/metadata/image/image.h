@@ -48,6 +48,14 @@ struct ListenerImage {
   std::int16_t security_protocol = 0;
 };
 
+// The levels of one feature that a node can work at.
+struct SupportedRange {
+  std::int16_t min = 0;
+  std::int16_t max = 0;
+  friend bool operator==(const SupportedRange&, const SupportedRange&) = default;
+};
+using SupportedFeatures = std::map<std::string, SupportedRange, std::less<>>;
+
 struct BrokerImage {
   BrokerId id;
   std::int64_t epoch = -1;  // offset of its registration record
@@ -57,6 +65,16 @@ struct BrokerImage {
   bool fenced = true;
   bool in_controlled_shutdown = false;
   std::vector<Uuid> log_directories;
+  std::vector<Uuid> cordoned_directories;  // of them: no new replicas there
+  SupportedFeatures features;
+};
+
+// A member of the quorum that made itself known (KIP-919).
+struct ControllerImage {
+  BrokerId id;
+  Uuid incarnation;
+  std::vector<ListenerImage> listeners;
+  SupportedFeatures features;
 };
 
 // Resource types of DescribeConfigs: 2 topic, 4 broker, 16 client metrics, 32 group.
@@ -87,6 +105,7 @@ class MetadataImage {
   using Topics = std::map<std::string, std::shared_ptr<const TopicImage>, std::less<>>;
   [[nodiscard]] const Topics& topics() const noexcept { return *topics_; }
   [[nodiscard]] const std::map<BrokerId, BrokerImage>& brokers() const noexcept { return *brokers_; }
+  [[nodiscard]] const std::map<BrokerId, ControllerImage>& controllers() const noexcept { return *controllers_; }
   [[nodiscard]] const std::map<ConfigResource, ConfigMap>& configs() const noexcept { return *configs_; }
   [[nodiscard]] const std::map<std::string, std::int16_t, std::less<>>& features() const noexcept { return *features_; }
   [[nodiscard]] const ClientQuotaMap& client_quotas() const noexcept { return *client_quotas_; }
@@ -101,6 +120,8 @@ class MetadataImage {
   std::shared_ptr<const std::map<Uuid, std::shared_ptr<const TopicImage>>> topics_by_id_ =
       std::make_shared<const std::map<Uuid, std::shared_ptr<const TopicImage>>>();
   std::shared_ptr<const std::map<BrokerId, BrokerImage>> brokers_ = std::make_shared<const std::map<BrokerId, BrokerImage>>();
+  std::shared_ptr<const std::map<BrokerId, ControllerImage>> controllers_ =
+      std::make_shared<const std::map<BrokerId, ControllerImage>>();
   std::shared_ptr<const std::map<ConfigResource, ConfigMap>> configs_ = std::make_shared<const std::map<ConfigResource, ConfigMap>>();
   std::shared_ptr<const std::map<std::string, std::int16_t, std::less<>>> features_ =
       std::make_shared<const std::map<std::string, std::int16_t, std::less<>>>();
@@ -130,11 +151,12 @@ struct MetadataDelta {
   std::vector<DeletedTopic> topics_deleted;
   std::vector<ConfigChange> configs_changed;
   std::vector<BrokerId> brokers_changed;
+  bool controllers_changed = false;
   bool features_changed = false;
   bool client_quotas_changed = false;
   [[nodiscard]] bool empty() const noexcept {
     return topics_created.empty() && partitions_changed.empty() && topics_deleted.empty() && configs_changed.empty() &&
-           brokers_changed.empty() && !features_changed && !client_quotas_changed;
+           brokers_changed.empty() && !controllers_changed && !features_changed && !client_quotas_changed;
   }
 };
 

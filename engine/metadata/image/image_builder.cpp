@@ -16,6 +16,7 @@ namespace {
 
 using TopicsById = std::map<Uuid, std::shared_ptr<const TopicImage>>;
 using Brokers = std::map<BrokerId, BrokerImage>;
+using Controllers = std::map<BrokerId, ControllerImage>;
 using Configs = std::map<ConfigResource, ConfigMap>;
 using Features = std::map<std::string, std::int16_t, std::less<>>;
 
@@ -29,6 +30,15 @@ std::vector<BrokerId> as_brokers(const Ids& ids) {
   result.reserve(ids.size());
   for (const auto& id : ids) {
     result.push_back(as_broker(id));
+  }
+  return result;
+}
+
+template <class Features>
+SupportedFeatures as_supported(const Features& features) {
+  SupportedFeatures result;
+  for (const auto& feature : features) {
+    result[feature.name] = {feature.min_supported_version, feature.max_supported_version};
   }
   return result;
 }
@@ -52,6 +62,40 @@ class CopyOnWrite {
 
 }  // namespace
 
+void apply_change(const wire::PartitionChangeRecord& record, PartitionImage& partition) {
+  if (record.replicas) {
+    partition.replicas = as_brokers(*record.replicas);
+    partition.directories.resize(partition.replicas.size());
+  }
+  if (record.directories) {
+    partition.directories = *record.directories;
+    partition.directories.resize(partition.replicas.size());
+  }
+  if (record.isr) {
+    partition.isr = as_brokers(*record.isr);
+  }
+  if (record.removing_replicas) {
+    partition.removing_replicas = as_brokers(*record.removing_replicas);
+  }
+  if (record.adding_replicas) {
+    partition.adding_replicas = as_brokers(*record.adding_replicas);
+  }
+  if (record.eligible_leader_replicas) {
+    partition.elr = as_brokers(*record.eligible_leader_replicas);
+  }
+  if (record.last_known_elr) {
+    partition.last_known_elr = as_brokers(*record.last_known_elr);
+  }
+  if (record.leader.value() != kNoLeaderChange) {
+    partition.leader = record.leader;
+    partition.leader_epoch = LeaderEpoch(partition.leader_epoch.value() + 1);
+  }
+  if (record.leader_recovery_state >= 0) {
+    partition.leader_recovery_state = record.leader_recovery_state;
+  }
+  ++partition.partition_epoch;
+}
+
 struct ImageBuilder::State {
   explicit State(ImagePtr start, Tracking tracking_on)
       : image(start ? *start : MetadataImage{}), published(std::move(start)), tracking(tracking_on == Tracking::on) {
@@ -71,6 +115,7 @@ struct ImageBuilder::State {
   CopyOnWrite<MetadataImage::Topics> topics;
   CopyOnWrite<TopicsById> topics_by_id;
   CopyOnWrite<Brokers> brokers;
+  CopyOnWrite<Controllers> controllers;
   CopyOnWrite<Configs> configs;
   CopyOnWrite<Features> features;
   CopyOnWrite<ClientQuotaMap> client_quotas;
@@ -195,37 +240,7 @@ struct ImageBuilder::State {
     }
     TopicImage* topic = open_topic(record.topic_id);
     PartitionImage& partition = topic->partitions[static_cast<std::size_t>(index)];
-    if (record.replicas) {
-      partition.replicas = as_brokers(*record.replicas);
-      partition.directories.resize(partition.replicas.size());
-    }
-    if (record.directories) {
-      partition.directories = *record.directories;
-      partition.directories.resize(partition.replicas.size());
-    }
-    if (record.isr) {
-      partition.isr = as_brokers(*record.isr);
-    }
-    if (record.removing_replicas) {
-      partition.removing_replicas = as_brokers(*record.removing_replicas);
-    }
-    if (record.adding_replicas) {
-      partition.adding_replicas = as_brokers(*record.adding_replicas);
-    }
-    if (record.eligible_leader_replicas) {
-      partition.elr = as_brokers(*record.eligible_leader_replicas);
-    }
-    if (record.last_known_elr) {
-      partition.last_known_elr = as_brokers(*record.last_known_elr);
-    }
-    if (record.leader.value() != kNoLeaderChange) {
-      partition.leader = record.leader;
-      partition.leader_epoch = LeaderEpoch(partition.leader_epoch.value() + 1);
-    }
-    if (record.leader_recovery_state >= 0) {
-      partition.leader_recovery_state = record.leader_recovery_state;
-    }
-    ++partition.partition_epoch;
+    apply_change(record, partition);
     note_partition(*topic, index, false);
     return {};
   }
@@ -292,6 +307,8 @@ struct ImageBuilder::State {
     broker.fenced = record.fenced;
     broker.in_controlled_shutdown = record.in_controlled_shutdown;
     broker.log_directories = record.log_dirs;
+    broker.cordoned_directories = record.cordoned_log_dirs.value_or(std::vector<Uuid>{});
+    broker.features = as_supported(record.features);
     brokers.open(image.brokers_).insert_or_assign(broker.id, broker);
     note_broker(record.broker_id);
     return {};
@@ -340,6 +357,9 @@ struct ImageBuilder::State {
     }
     if (!record.log_dirs.empty()) {
       broker->log_directories = record.log_dirs;
+    }
+    if (record.cordoned_log_dirs) {
+      broker->cordoned_directories = *record.cordoned_log_dirs;
     }
     return {};
   }
@@ -414,10 +434,27 @@ struct ImageBuilder::State {
     return {};
   }
 
+  Result<void> apply(const wire::RegisterControllerRecord& record) {
+    ControllerImage controller;
+    controller.id = BrokerId(record.controller_id);
+    controller.incarnation = record.incarnation_id;
+    for (const auto& end_point : record.end_points) {
+      controller.listeners.push_back({end_point.name, end_point.host, end_point.port, end_point.security_protocol});
+    }
+    controller.features = as_supported(record.features);
+    const BrokerId id = controller.id;
+    controllers.open(image.controllers_).insert_or_assign(id, std::move(controller));
+    delta.controllers_changed = tracking;
+    return {};
+  }
+  Result<void> apply(const wire::UnregisterControllerRecord& record) {
+    controllers.open(image.controllers_).erase(BrokerId(record.controller_id));
+    delta.controllers_changed = tracking;
+    return {};
+  }
+
   // Not part of the image: nothing here asks for them. Transactions are handled by replay().
   Result<void> apply(const wire::NoOpRecord&) { return {}; }
-  Result<void> apply(const wire::RegisterControllerRecord&) { return {}; }
-  Result<void> apply(const wire::UnregisterControllerRecord&) { return {}; }
   Result<void> apply(const wire::BeginTransactionRecord&) { return {}; }
   Result<void> apply(const wire::EndTransactionRecord&) { return {}; }
   Result<void> apply(const wire::AbortTransactionRecord&) { return {}; }
@@ -493,6 +530,7 @@ ImageBuilder::Published ImageBuilder::publish() {
     s.topics.close();
     s.topics_by_id.close();
     s.brokers.close();
+    s.controllers.close();
     s.configs.close();
     s.features.close();
     s.client_quotas.close();

@@ -28,6 +28,10 @@ namespace hw::metadata {
 // Whether clients may not write to it (__consumer_offsets, __transaction_state, __share_group_state).
 [[nodiscard]] bool is_internal_topic(std::string_view name) noexcept;
 
+// What a change record makes of a partition. The leader epoch rises where a leader is given, be it the same one (KIP-631);
+// the partition epoch always rises.
+void apply_change(const wire::PartitionChangeRecord& record, PartitionImage& partition);
+
 class ImageBuilder {
  public:
   // Whether publish() is going to be called. A builder that only looks at its working state keeps no list of changes.

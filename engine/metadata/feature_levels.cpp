@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Feature levels (KIP-584, KIP-778).
+#include <algorithm>
+#include <utility>
+
+#include "engine/metadata/controller.h"
+#include "engine/metadata/detail/controller_impl.h"
+
+namespace hw::metadata {
+
+using wire::ErrorCode;
+
+namespace {
+
+enum UpgradeType : std::int8_t { kUpgrade = 1, kSafeDowngrade = 2, kUnsafeDowngrade = 3 };
+
+}  // namespace
+
+// --- features
+
+std::optional<std::string> Controller::Impl::feature_error(const std::string& name, std::int16_t wanted, std::int8_t type,
+                                                           std::vector<Record>& records) const {
+  if (type != kUpgrade && type != kSafeDowngrade && type != kUnsafeDowngrade) {
+    return "the upgrade type of " + name + " must be 1 (upgrade), 2 (safe downgrade) or 3 (unsafe downgrade)";
+  }
+  if (wanted < 0) {
+    return "the level of " + name + " cannot be below 0";
+  }
+  const auto all = supported_features();
+  const auto range = std::find_if(all.begin(), all.end(), [&](const FeatureRange& row) { return row.name == name; });
+  if (range == all.end()) {
+    return "this node has no feature '" + name + "'";
+  }
+  if (wanted < range->min_supported || wanted > range->max_supported) {
+    return "this node supports " + name + " at levels " + std::to_string(range->min_supported) + " to " +
+           std::to_string(range->max_supported) + ", not at " + std::to_string(wanted);
+  }
+  const bool of_quorum = name == kKRaftVersion;
+  const std::int16_t now = of_quorum ? range->initial_level : image().feature_level(name);
+  if (wanted < now) {
+    return type == kUpgrade ? name + " is at level " + std::to_string(now) + "; a lower one needs a downgrade type"
+                            : name + " cannot go back from level " + std::to_string(now) + ": what was written at it would be lost";
+  }
+  if (wanted > now) {
+    wire::FeatureLevelRecord record;
+    record.name = name;
+    record.feature_level = wanted;
+    records.emplace_back(std::move(record));
+  }
+  return std::nullopt;
+}
+
+void Controller::update_features(const wire::UpdateFeaturesRequest& request, std::int16_t version,
+                                 Done<wire::UpdateFeaturesResponse> done) {
+  constexpr std::int16_t kTypesFrom = 1;
+  constexpr std::int16_t kNoResultsFrom = 2;
+  wire::UpdateFeaturesResponse response;
+  response.error_message.reset();
+  wire::UpdateFeaturesResponse failure;
+  failure.error_code = ErrorCode::not_controller;
+  std::vector<Record> records;
+  for (const auto& update : request.feature_updates) {
+    // Before there were types, a downgrade could not be asked for in a way that Kafka 4.4 grants.
+    const std::int8_t type = version < kTypesFrom ? std::int8_t{kUpgrade} : update.upgrade_type;
+    if (std::optional<std::string> why = impl_->feature_error(update.feature, update.max_version_level, type, records)) {
+      response.error_code = ErrorCode::invalid_update_version;
+      response.error_message = "no feature was changed: " + *why;
+      response.results.clear();
+      records.clear();
+      break;
+    }
+    if (version < kNoResultsFrom) {
+      auto& result = response.results.emplace_back();
+      result.feature = update.feature;
+      result.error_message = "NONE";
+    }
+  }
+  if (request.validate_only) {
+    records.clear();
+  }
+  impl_->finish(std::move(records), std::move(response), std::move(failure), std::move(done));
+}
+
+}  // namespace hw::metadata
