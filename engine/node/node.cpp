@@ -77,6 +77,8 @@ std::string current_log_level() {
 
 }  // namespace
 
+// What waits in `io` does not own the loop: it ends with `io`, which is the loop's. An owner there would keep both for ever, as
+// what was aborted at the end is never run. Jobs in the disk pool do own it.
 struct Node::Loop : Connection::Owner, std::enable_shared_from_this<Node::Loop> {
   Loop(NodeSettings given, DiskPool& disk_pool, event::EventSink* sink)
       : settings(std::move(given)),
@@ -176,7 +178,7 @@ struct Node::Loop : Connection::Owner, std::enable_shared_from_this<Node::Loop> 
   }
 
   void accept(tcp::acceptor& acceptor) {
-    acceptor.async_accept([this, &acceptor, self = shared_from_this()](const asio::error_code& error, tcp::socket socket) {
+    acceptor.async_accept([this, &acceptor](const asio::error_code& error, tcp::socket socket) {
       if (error == asio::error::operation_aborted || ending) {
         return;
       }
@@ -194,7 +196,7 @@ struct Node::Loop : Connection::Owner, std::enable_shared_from_this<Node::Loop> 
         }
         accept_failing = true;
         auto pause = std::make_shared<asio::steady_timer>(io, std::chrono::milliseconds(100));
-        pause->async_wait([this, &acceptor, pause, self](const asio::error_code&) { accept(acceptor); });
+        pause->async_wait([this, &acceptor, pause](const asio::error_code&) { accept(acceptor); });
         return;
       }
       accept_failing = false;
@@ -272,11 +274,11 @@ struct Node::Loop : Connection::Owner, std::enable_shared_from_this<Node::Loop> 
       }
       for (api::Outputs::DiskJob& job : work.disk_jobs) {
         pool.submit(std::move(job.work), [loop = shared_from_this(), id = job.id](const Result<void>& result) {
-          asio::post(loop->io, [loop, id, result] {
-            if (loop->core != nullptr && !loop->ending) {
+          asio::post(loop->io, [&loop = *loop, id, result] {
+            if (loop.core != nullptr && !loop.ending) {
               const api::Now now = read_clocks();
-              loop->core->disk_done(id, result, now, loop->out);
-              loop->finish_turn(now);
+              loop.core->disk_done(id, result, now, loop.out);
+              loop.finish_turn(now);
             }
           });
         });
@@ -311,7 +313,7 @@ struct Node::Loop : Connection::Owner, std::enable_shared_from_this<Node::Loop> 
       return;
     }
     timer.expires_at(std::chrono::steady_clock::time_point(std::chrono::nanoseconds(deadline.ns)));
-    timer.async_wait([this, self = shared_from_this()](const asio::error_code& error) {
+    timer.async_wait([this](const asio::error_code& error) {
       if (error || ending) {
         return;
       }
@@ -480,12 +482,12 @@ Result<void> Node::leave(Duration limit) {
   }
   loop.left = {};
   const std::future<void> left = loop.left.get_future();
-  asio::post(loop.io, [loop = loop_] {
-    if (loop->core != nullptr && !loop->ending) {
-      loop->handing_over = true;
+  asio::post(loop.io, [&loop] {
+    if (loop.core != nullptr && !loop.ending) {
+      loop.handing_over = true;
       const api::Now now = read_clocks();
-      loop->core->hand_over(now, loop->out);
-      loop->finish_turn(now);
+      loop.core->hand_over(now, loop.out);
+      loop.finish_turn(now);
     }
   });
   static_cast<void>(left.wait_for(std::chrono::nanoseconds(limit.ns)));
@@ -509,9 +511,9 @@ void Node::resume() {
 bool Node::paused() const noexcept { return loop_->pausing != nullptr; }
 
 void Node::hold(BrokerId other, PeerLinks::Held held) {
-  asio::post(loop_->io, [loop = loop_, other, held] {
-    if (!loop->ending) {
-      loop->peers.hold(other, held);
+  asio::post(loop_->io, [&loop = *loop_, other, held] {
+    if (!loop.ending) {
+      loop.peers.hold(other, held);
     }
   });
 }
@@ -539,13 +541,13 @@ const std::string& Node::cluster_id() const noexcept { return loop_->cluster_id;
 bool Node::running() const noexcept { return loop_->thread.joinable(); }
 
 void Node::post(std::function<void(api::NodeCore&, api::Now, api::Outputs&)> work) {
-  asio::post(loop_->io, [loop = loop_, work = std::move(work)] {
-    if (loop->core == nullptr || loop->ending) {
+  asio::post(loop_->io, [&loop = *loop_, work = std::move(work)] {
+    if (loop.core == nullptr || loop.ending) {
       return;
     }
     const api::Now now = read_clocks();
-    work(*loop->core, now, loop->out);
-    loop->finish_turn(now);
+    work(*loop.core, now, loop.out);
+    loop.finish_turn(now);
   });
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A node with real sockets on ports that the kernel chose.
+#include <QDir>
 #include <QElapsedTimer>
 #include <QTemporaryDir>
 #include <QTest>
@@ -249,6 +250,30 @@ class TestNode : public QObject {
         cluster->kill();
       }
     }
+  }
+
+  // Its descriptors (sockets, and three of the event loop) are given back, also where clients were connected.
+  void aClusterThatEndedLeavesNothingOpen() {
+    const auto open = [] { return QDir(QStringLiteral("/proc/self/fd")).entryList(QDir::System | QDir::AllEntries | QDir::NoDotAndDotDot).size(); };
+    qsizetype before = 0;
+    for (int round = 0; round < 6; ++round) {
+      {
+        auto cluster = start();
+        QVERIFY(cluster != nullptr);
+        BlockingClient client(cluster->port());
+        create_topic(client, "t");
+        QCOMPARE(produce(client, "t", one_batch(10)), std::int64_t{0});
+        if (round % 2 == 0) {
+          QVERIFY(cluster->stop());
+        } else {
+          cluster->kill();
+        }
+      }
+      if (round == 1) {
+        before = open();  // what is opened once and kept is open by now
+      }
+    }
+    QCOMPARE(open(), before);
   }
 
   void aClusterInMemoryCanBeKept() {
