@@ -11,6 +11,7 @@
 #include "ui/theme/theme.h"
 #include "ui/window/controls.h"
 #include "ui/window/shot.h"
+#include "ui/window/shot_matrix.h"
 
 namespace hw::app {
 
@@ -40,7 +41,7 @@ int Application::begin() {
   });
   connect(session_.get(), &ui::LiveSession::startFailed, this,
           [this](int code, const QString& detail) { failed(static_cast<Errc>(code), detail); });
-  const bool picture = !arguments_.shot.empty();
+  const bool picture = pictures();
   ui::MainWindow::Options look;
   look.persist = arguments_.persist && !picture;
   look.hints = picture ? arguments_.shot == "first-run" : !arguments_.no_demo && options->memory;
@@ -48,7 +49,14 @@ int Application::begin() {
   if (const auto choice = ui::Theme::choiceOf(QString::fromStdString(arguments_.theme)); choice) {
     ui::Theme::current().setChoice(*choice);
   }
-  if (picture) {
+  if (!arguments_.shot_matrix.empty()) {
+    ui::ShotMatrixOptions matrix;
+    matrix.directory = QString::fromStdString(arguments_.shot_matrix);
+    matrix.partitions = arguments_.shot_partitions;
+    matrix.empty = arguments_.no_demo;
+    matrix.only = QString::fromStdString(arguments_.filter);
+    ui::schedule_shot_matrix(window_.get(), session_.get(), matrix);
+  } else if (picture) {
     ui::ShotOptions shot;
     shot.page = QString::fromStdString(arguments_.shot);
     shot.file = QString::fromStdString(arguments_.out);
@@ -77,7 +85,7 @@ void Application::end() {
 void Application::failed(Errc code, const QString& detail) {
   std::fprintf(stderr, "highwater: %s\n", qUtf8Printable(detail));
   const int exit_code = static_cast<int>(exit_code_of(Error{code, detail.toStdString()}));
-  if (!arguments_.shot.empty()) {
+  if (pictures()) {
     quit_(exit_code);
     return;
   }

@@ -23,6 +23,8 @@ struct WindowArguments {
   int load = 0;
   std::string theme;
   std::string shot;
+  std::string shot_matrix;   // a folder for pictures of everything
+  int shot_partitions = 0;   // created for them, besides the demo's
   std::string out = "shot.png";
   std::string size = "1440x900";
   std::string select;
@@ -48,6 +50,7 @@ class Application : public QObject {
  private:
   void failed(Errc code, const QString& detail);
   void restart();
+  [[nodiscard]] bool pictures() const { return !arguments_.shot.empty() || !arguments_.shot_matrix.empty(); }
 
   WindowArguments arguments_;
   std::function<void(int)> quit_;

@@ -52,10 +52,12 @@ int main(int argc, char** argv) {
   cli.add_option("--theme", arguments.theme, "dark, light, contrast-dark, contrast-light or system (default: what was chosen last, at first as the desktop)")
       ->check(CLI::IsMember({"dark", "light", "contrast-dark", "contrast-light", "system"}));
   cli.add_option("--shot", arguments.shot, "write a picture of this page and quit");
+  cli.add_option("--shot-matrix", arguments.shot_matrix, "write pictures of every page and dialog, in every theme and size, to this folder and quit");
+  cli.add_option("--shot-partitions", arguments.shot_partitions, "with --shot-matrix: create about so many partitions first");
   cli.add_option("--out", arguments.out, "the picture's file");
   cli.add_option("--size", arguments.size, "the picture's size, for example 1440x900");
   cli.add_option("--select", arguments.select, "an address to select before the picture, for example demo.orders/1");
-  cli.add_option("--filter", arguments.filter, "a filter for the page in the picture, for example 'key ~ \"^4\"'");
+  cli.add_option("--filter", arguments.filter, "a filter for the page in the picture, for example 'key ~ \"^4\"'; with --shot-matrix: which pictures, a regular expression");
   cli.add_option("--settle-ms", arguments.settle_ms, "how long data may arrive before the picture");
   cli.add_option("--log-level", level, "trace, debug, info, warn, error or off (default warn)");
   cli.set_version_flag("--version", "highwater " HIGHWATER_VERSION);

@@ -14,24 +14,30 @@
 
 namespace hw::ui {
 
-namespace {
-
-void take(MainWindow* window, const QString& file) {
+QPixmap picture_of(MainWindow* window) {
   QPixmap picture(window->size());
   picture.fill(Qt::black);
   window->render(&picture);
-  // Dialogs are windows of their own: paint them where they would stand.
+  // Dialogs and menus are windows of their own: paint them where they would stand.
   QPainter painter(&picture);
   const auto top_levels = QApplication::topLevelWidgets();
   for (QWidget* other : top_levels) {
     if (other != window && other->isVisible() && other->isWindow()) {
-      const QPoint at((window->width() - other->width()) / 2, (window->height() - other->height()) / 2);
+      const bool popup = other->windowType() == Qt::Popup || other->windowType() == Qt::ToolTip;
+      const QPoint at = popup ? window->mapFromGlobal(other->mapToGlobal(QPoint(0, 0)))
+                              : QPoint((window->width() - other->width()) / 2, (window->height() - other->height()) / 2);
       other->render(&painter, at);
       painter.setPen(Theme::current().colors().border);
       painter.drawRect(QRect(at, other->size()).adjusted(-1, -1, 0, 0));
     }
   }
-  painter.end();
+  return picture;
+}
+
+namespace {
+
+void take(MainWindow* window, const QString& file) {
+  const QPixmap picture = picture_of(window);
   if (!picture.save(file, "PNG")) {
     std::fprintf(stderr, "highwater: cannot write %s\n", qUtf8Printable(file));
     QApplication::exit(1);

@@ -2,6 +2,7 @@
 // A picture of a page of the real window, after data has arrived: what `./dev shot` prints to a file.
 #pragma once
 
+#include <QPixmap>
 #include <QSize>
 #include <QString>
 
@@ -21,5 +22,8 @@ struct ShotOptions {
 // Shows the window, waits on the event loop, writes the file and quits the application with 0, or 1 where the page does
 // not exist or the file cannot be written.
 void schedule_shot(MainWindow* window, const ShotOptions& options);
+
+// The window as it stands, with dialogs and menus where they would be seen.
+[[nodiscard]] QPixmap picture_of(MainWindow* window);
 
 }  // namespace hw::ui

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/window/shot_matrix.h"
+
+#include <QApplication>
+#include <QCursor>
+#include <QDialog>
+#include <QDir>
+#include <QElapsedTimer>
+#include <QEventLoop>
+#include <QPixmap>
+#include <QPointer>
+#include <QRegularExpression>
+#include <QTimer>
+#include <cstdio>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "ui/session/session_admin.h"
+#include "ui/theme/theme.h"
+#include "ui/window/bottom_dock.h"
+#include "ui/window/coach_mark.h"
+#include "ui/window/inspector.h"
+#include "ui/window/main_window.h"
+#include "ui/window/omnibox.h"
+#include "ui/window/page.h"
+#include "ui/window/shot.h"
+
+namespace hw::ui {
+
+namespace {
+
+struct Look {
+  const char* theme;
+  QSize size;
+  double scale;
+};
+
+struct Scene {
+  QString id;
+  std::function<void()> arrange;
+  std::function<void()> leave;  // may be null; dialogs and menus are closed by the runner
+};
+
+std::vector<Look> looks() {
+  std::vector<Look> out;
+  for (const char* theme : {"light", "dark"}) {
+    for (const QSize size : {QSize(1100, 700), QSize(1440, 900), QSize(2560, 1440)}) {
+      out.push_back({theme, size, 1.0});
+    }
+    out.push_back({theme, QSize(1440, 900), 1.5});
+  }
+  for (const char* theme : {"contrast-light", "contrast-dark"}) {
+    out.push_back({theme, QSize(1440, 900), 1.0});
+  }
+  return out;
+}
+
+QString name_of(const Scene& scene, const Look& look) {
+  QString name = QStringLiteral("%1-%2-%3x%4").arg(scene.id, QLatin1String(look.theme)).arg(look.size.width()).arg(look.size.height());
+  return look.scale == 1.0 ? name : name + QStringLiteral("@%1").arg(qRound(look.scale * 100));
+}
+
+class Matrix : public QObject {
+ public:
+  Matrix(MainWindow* window, Session* session, ShotMatrixOptions options)
+      : QObject(window), window_(window), session_(session), options_(std::move(options)), only_(options_.only) {}
+
+  void run() {
+    if (!only_.isValid() || !QDir().mkpath(options_.directory)) {
+      std::fprintf(stderr, "highwater: cannot write to %s, or the expression is none\n", qUtf8Printable(options_.directory));
+      QApplication::exit(1);
+      return;
+    }
+    fill();
+    const std::vector<Scene> scenes = options_.empty ? emptyScenes() : fullScenes();
+    bool good = true;
+    for (const Look& look : looks()) {
+      bool dressed = false;
+      for (const Scene& scene : scenes) {
+        const QString name = name_of(scene, look);
+        if (!only_.match(name).hasMatch()) {
+          continue;
+        }
+        if (!std::exchange(dressed, true)) {
+          wear(look);
+        }
+        good = take(scene, options_.directory + QLatin1Char('/') + name + QStringLiteral(".png")) && good;
+      }
+    }
+    QApplication::exit(good ? 0 : 1);
+  }
+
+ private:
+  // --- the cluster
+  bool wait(const std::function<bool()>& done, int ms) {
+    QElapsedTimer since;
+    since.start();
+    while (!done()) {
+      if (since.elapsed() > ms) {
+        return false;
+      }
+      pause(20);
+    }
+    return true;
+  }
+  void pause(int ms) {
+    QEventLoop loop;
+    QTimer::singleShot(ms, &loop, &QEventLoop::quit);
+    loop.exec();
+  }
+  void create(const std::string& name, int partitions, std::vector<std::pair<std::string, std::string>> configs = {}) {
+    ++waiting_;
+    session_->createTopic({name, partitions, 1, std::move(configs)}, [this, name](const QString& error) {
+      --waiting_;
+      if (!error.isEmpty()) {
+        std::fprintf(stderr, "highwater: %s: %s\n", name.c_str(), qUtf8Printable(error));
+      }
+    });
+  }
+  void send(const char* topic, const char* key, const QByteArray& value,
+            std::vector<std::pair<std::string, std::optional<Bytes>>> headers = {}) {
+    ProduceCommand command;
+    command.topic = topic;
+    if (key != nullptr) {
+      command.key = Bytes::copy_of(std::string_view(key));
+    }
+    if (!value.isNull()) {
+      command.value = Bytes::copy_of(std::string_view(value.constData(), static_cast<std::size_t>(value.size())));
+    }
+    command.headers = std::move(headers);
+    ++waiting_;
+    session_->produce(command, [this](const ProduceAnswer&) { --waiting_; });
+  }
+  void consumer(const char* group, const char* topic, int work_ms) {
+    ConsumerCommand command;
+    command.group = group;
+    command.topics = {topic};
+    command.work_ms = work_ms;
+    ++waiting_;
+    SessionAdmin::of(session_).addConsumer(command, [this](const QString&) { --waiting_; });
+  }
+
+  void fill() {
+    wait([this] { return !session_->view()->nodes.empty(); }, 10'000);
+    if (options_.empty) {
+      pause(500);
+      return;
+    }
+    wait([this] { return session_->view()->find_topic("demo.orders") != nullptr; }, 10'000);
+    if (options_.partitions > 0) {
+      // One topic far too large for one screen, and many of a usual size with names of a usual length.
+      const int large = options_.partitions / 5;
+      topic_ = QStringLiteral("ledger.entries");
+      create(topic_.toStdString(), large, {{"retention.ms", "86400000"}});
+      int left = options_.partitions - large - 3;
+      const char* areas[] = {"payments", "shipping", "catalog", "identity", "billing"};
+      const char* things[] = {"requests", "settlement-events.v2", "state-changelog", "dead-letter"};
+      for (int i = 0; left > 0; ++i, left -= 100) {
+        create(QStringLiteral("%1.%2.%3").arg(QLatin1String(areas[i % 5]), QLatin1String(things[(i / 5) % 4])).arg(i / 20 + 1).toStdString(),
+               std::min(100, left), i % 3 == 0 ? std::vector<std::pair<std::string, std::string>>{{"cleanup.policy", "compact"}} : std::vector<std::pair<std::string, std::string>>{});
+      }
+      wait([this] { return waiting_ == 0; }, 60'000);
+      for (int i = 0; i < 4'000; ++i) {
+        send("ledger.entries", qPrintable(QStringLiteral("account-%1").arg(i % 700)), QStringLiteral("{\"entry\":%1,\"cents\":%2}").arg(i).arg(i * 37 % 9'000).toUtf8());
+      }
+      for (int i = 0; i < 5; ++i) {
+        consumer("ledger-audit", "ledger.entries", i == 0 ? 50 : 0);
+      }
+      consumer("payment-requests", "payments.requests.1", 0);
+    }
+    // What a record can be.
+    send("demo.orders", "A", R"({"id":9007199254740993,"amount":12.40,"currency":"EUR","lines":[{"sku":"K-1","n":2},{"sku":"K-7","n":1}]})",
+         {{"trace", Bytes::copy_of(std::string_view("4bf92f3577b34da6"))}, {"retry", std::nullopt}});
+    send("demo.orders", "B", QByteArray());
+    send("demo.orders", nullptr, "a plain line of text, long enough that no column can hold all of it: " + QByteArray(400, '.'));
+    send("demo.orders", "", "");
+    send("demo.orders", "F", QByteArray("\x00\x01\x02\xff\xfe binary \x80", 16));
+    consumer("audit", "demo.orders", 0);
+    consumer("invoices", "demo.orders", 600);  // too slow: its lag grows
+    for (int i = 0; i < 4; ++i) {
+      consumer("warehouse", "demo.orders", 0);
+    }
+    ++waiting_;
+    SessionAdmin::of(session_).commitGroupOffsets("reports", {{{"demo.orders", 0}, 1}, {{"demo.orders", 1}, 0}},
+                                                  [this](const OffsetsAnswer&) { --waiting_; });
+    wait([this] { return waiting_ == 0; }, 60'000);
+    pause(6'000);  // groups settle, lag has a history
+  }
+
+  // --- the window
+  void wear(const Look& look) {
+    QCursor::setPos(QPoint(-100, -100));  // nothing looks hovered
+    window_->commands().run(QStringLiteral("theme.") + QLatin1String(look.theme));
+    window_->commands().run(QStringLiteral("scale.reset"), {{QStringLiteral("percent"), qRound(look.scale * 100)}});
+    window_->resize(look.size);
+    window_->say({});
+    pause(200);
+  }
+
+  void closeAll() {
+    for (int i = 0; i < 5; ++i) {
+      QWidget* top = QApplication::activePopupWidget() != nullptr ? QApplication::activePopupWidget() : QApplication::activeModalWidget();
+      if (top == nullptr) {
+        break;
+      }
+      top->close();
+      QApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+    }
+  }
+
+  bool take(const Scene& scene, const QString& file) {
+    bool done = false;
+    bool good = false;
+    // Some dialogs and menus run a loop of their own inside arrange().
+    QTimer::singleShot(kSettleMs, this, [&] {
+      const QPixmap picture = picture_of(window_);
+      good = picture.save(file, "PNG");
+      std::printf("%s frame p95 %.1f ms\n", qUtf8Printable(file), window_->meter().percentile(0.95));
+      std::fflush(stdout);
+      if (scene.leave) {
+        scene.leave();
+      }
+      closeAll();
+      done = true;
+    });
+    scene.arrange();
+    while (!done) {
+      QApplication::processEvents(QEventLoop::WaitForMoreEvents);
+    }
+    pause(30);
+    return good;
+  }
+
+  void command(const char* id, const QVariantMap& args = {}) {
+    if (!window_->commands().run(QString::fromLatin1(id), args)) {
+      std::fprintf(stderr, "highwater: the command %s is not there, or not now\n", id);
+    }
+  }
+  void show(const char* page, const Selection& selection) {
+    window_->select(selection);
+    window_->showPage(QString::fromLatin1(page));
+  }
+  Scene dialog(const char* id, const char* page, const Selection& selection, const char* command_id, const QVariantMap& args = {}) {
+    return {QString::fromLatin1(id), [=, this] {
+              show(page, selection);
+              pause(150);
+              command(command_id, args);
+            }, {}};
+  }
+  void hints() { command("hints.reset"); }
+  void noHints() {
+    if (CoachMark* mark = window_->coachMark(); mark != nullptr) {
+      Q_EMIT mark->hintsRefused();
+    }
+  }
+
+  std::vector<Scene> emptyScenes() {
+    std::vector<Scene> out;
+    for (const Page* page : window_->pages()) {
+      const QString id = page->id();
+      out.push_back({id, [this, id] { window_->showPage(id); }, {}});
+    }
+    out.push_back({QStringLiteral("first-run"), [this] { hints(); }, [this] { noHints(); }});
+    return out;
+  }
+
+  std::vector<Scene> fullScenes() {
+    const Selection topic = Selection::ofTopic(topic_);
+    const Selection partition = Selection::ofPartition(topic_, 0);
+    const Selection group = Selection::ofGroup(QStringLiteral("invoices"));
+    std::vector<Scene> out;
+    out.push_back({QStringLiteral("cluster"), [=, this] { show("cluster", partition); }, {}});
+    out.push_back({QStringLiteral("partitions"), [=, this] { show("partitions", partition); }, {}});
+    out.push_back({QStringLiteral("messages"), [=, this] { show("messages", topic); }, {}});
+    out.push_back({QStringLiteral("groups"), [=, this] { show("groups", group); }, {}});
+    out.push_back({QStringLiteral("topics"), [=, this] { show("topics", topic); }, {}});
+    out.push_back({QStringLiteral("clients"), [this] { show("clients", {}); }, {}});
+    out.push_back({QStringLiteral("doctor"), [this] { command("connect.doctor"); }, {}});
+    if (options_.partitions > 0) {
+      out.push_back({QStringLiteral("groups-wide"), [this] { show("groups", Selection::ofGroup(QStringLiteral("ledger-audit"))); }, {}});
+    }
+    out.push_back({QStringLiteral("messages-filter"), [=, this] {
+                     command("filter.apply", {{QStringLiteral("page"), QStringLiteral("messages")}, {QStringLiteral("topic"), topic_},
+                                              {QStringLiteral("text"), QStringLiteral("key == \"A\" && value.amount > 100")}});
+                   }, [this] { window_->page(QStringLiteral("messages"))->applyFilter({}); }});
+    out.push_back({QStringLiteral("cluster-table"), [=, this] { show("cluster", partition); command("view.table"); }, [this] { command("view.table"); }});
+    out.push_back({QStringLiteral("partitions-table"), [=, this] { show("partitions", partition); command("view.table"); }, [this] { command("view.table"); }});
+    out.push_back({QStringLiteral("explain"), [=, this] { show("partitions", partition); command("explain.show"); },
+                   [this] { window_->inspector()->showTab(Inspector::Tab::overview); }});
+    out.push_back({QStringLiteral("events"), [=, this] {
+                     show("cluster", {});
+                     command("events.show");
+                     window_->dock()->setOpenHeight(qRound(420 * Theme::current().scale()));
+                   }, [this] { command("layout.reset"); }});
+    out.push_back({QStringLiteral("produce"), [=, this] { show("cluster", partition); command("produce.open"); },
+                   [this] { window_->dock()->showTab(BottomDock::Tab::events); command("layout.reset"); }});
+    out.push_back({QStringLiteral("present-cluster"), [=, this] { show("cluster", partition); command("view.present"); }, [this] { command("view.present"); }});
+    out.push_back({QStringLiteral("present-partitions"), [=, this] { show("partitions", partition); command("view.present"); }, [this] { command("view.present"); }});
+    out.push_back({QStringLiteral("first-run"), [=, this] { show("cluster", partition); hints(); }, [this] { noHints(); }});
+    out.push_back({QStringLiteral("palette"), [=, this] { show("cluster", partition); command("omnibox.open"); }, [this] { window_->findChild<Omnibox*>()->closeList(); }});
+    out.push_back({QStringLiteral("menu"), [=, this] { show("cluster", partition); command("selection.menu"); }, {}});
+    out.push_back(dialog("settings", "cluster", partition, "app.settings"));
+    out.push_back(dialog("keys", "cluster", partition, "help.keys"));
+    out.push_back(dialog("keep", "cluster", partition, "cluster.keep"));
+    out.push_back(dialog("create-topic", "topics", topic, "topic.create", {{QStringLiteral("name"), QStringLiteral("payments")}}));
+    out.push_back(dialog("copy-topic", "topics", topic, "topic.copy", {{QStringLiteral("topic"), topic_}}));
+    out.push_back(dialog("grow", "topics", topic, "topic.grow", {{QStringLiteral("topic"), topic_}}));
+    out.push_back(dialog("delete-topic", "topics", topic, "topic.delete", {{QStringLiteral("topic"), topic_}}));
+    out.push_back(dialog("delete-records", "topics", topic, "topic.delete_records", {{QStringLiteral("topic"), topic_}}));
+    out.push_back(dialog("consumer", "groups", group, "consumer.options"));
+    out.push_back(dialog("reset-offsets", "groups", Selection::ofGroup(QStringLiteral("reports")), "group.reset"));
+    out.push_back(dialog("delete-group", "groups", Selection::ofGroup(QStringLiteral("reports")), "group.delete"));
+    return out;
+  }
+
+  static constexpr int kSettleMs = 450;
+  MainWindow* window_;
+  Session* session_;
+  ShotMatrixOptions options_;
+  QRegularExpression only_;
+  QString topic_ = QStringLiteral("demo.orders");
+  int waiting_ = 0;
+};
+
+}  // namespace
+
+void schedule_shot_matrix(MainWindow* window, Session* session, const ShotMatrixOptions& options) {
+  auto* matrix = new Matrix(window, session, options);
+  window->resize(1440, 900);
+  window->show();
+  QTimer::singleShot(0, matrix, [matrix] { matrix->run(); });
+}
+
+}  // namespace hw::ui
