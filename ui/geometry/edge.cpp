@@ -135,7 +135,7 @@ QRectF plate_on(const Cubic& curve, QSizeF size, const std::vector<QRectF>& take
     return QRectF(std::round(middle.x() - size.width() / 2), std::round(middle.y() - size.height() / 2), size.width(),
                   size.height());
   };
-  for (const double share : {0.5, 0.38, 0.62, 0.28, 0.72}) {
+  for (const double share : {0.5, 0.38, 0.62, 0.28, 0.72, 0.2, 0.8}) {
     const QRectF plate = at(share);
     const bool free = std::none_of(taken.begin(), taken.end(), [&](const QRectF& other) {
       return other.adjusted(-gap, -gap, gap, gap).intersects(plate);
@@ -144,7 +144,7 @@ QRectF plate_on(const Cubic& curve, QSizeF size, const std::vector<QRectF>& take
       return plate;
     }
   }
-  return at(0.5);
+  return {};
 }
 
 }  // namespace hw::ui::geometry

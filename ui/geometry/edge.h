@@ -37,7 +37,8 @@ struct Cubic {
 // y of port `index` of `count` on a side between top and bottom, never closer than `spacing` unless there is no room.
 [[nodiscard]] double port_y(double top, double bottom, std::size_t index, std::size_t count, double spacing) noexcept;
 
-// Where a plate of this size sits on a curve: in the middle, or further along where `taken` ones would overlap it.
+// Where a plate of this size sits on a curve: in the middle, or further along where `taken` ones would overlap it;
+// empty where there is no place left.
 [[nodiscard]] QRectF plate_on(const Cubic& curve, QSizeF size, const std::vector<QRectF>& taken);
 
 }  // namespace hw::ui::geometry

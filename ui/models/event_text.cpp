@@ -232,6 +232,16 @@ class Teller {
     out_.about = Selection::ofGroup(text_of(e.group));
   }
   void operator()(const event::GroupRebalanced& e) {
+    // A first rebalance moves nothing: there is nothing to compare with.
+    if (e.partitions_before == 0) {
+      say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "Group %1 rebalanced in %2 ms: members %3 to %4"))
+                           .arg(text_of(e.group))
+                           .arg((e.total_us + 500) / 1'000)
+                           .arg(e.members_before)
+                           .arg(e.members_after));
+      out_.about = Selection::ofGroup(text_of(e.group));
+      return;
+    }
     say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "Group %1 rebalanced in %2 ms: members %3 to %4, %5 of %6 partitions moved"))
                          .arg(text_of(e.group))
                          .arg((e.total_us + 500) / 1'000)

@@ -123,6 +123,8 @@ GroupVerdict why(const GroupFacts& f, const std::vector<KeyCounter::Share>& keys
       } else if (f.status == LagStatus::slow || f.status == LagStatus::stalled) {
         v.never = true;
         v.catch_up = tr(T("Catch-up: never at this rate, needs more than %1×")).arg(v.handled > 0 ? v.arriving / v.handled : 1, 0, 'f', 1);
+      } else if (gain < -0.05) {
+        v.catch_up = tr(T("The lag grows by %1 records/s")).arg(rate(-gain));
       } else {
         v.catch_up = tr(T("The lag is steady: as much is handled as arrives"));
       }

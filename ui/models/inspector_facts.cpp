@@ -128,7 +128,7 @@ std::vector<FactSection> explain_partition(const PartitionView& p, const Levels&
   lso.label = InspectorText::tr("Last stable offset");
   lso.prose = InspectorText::tr("A <b>read_committed</b> consumer stops here: at the first record of a transaction that is still "
                    "open, and otherwise at the high watermark.");
-  lso.formula = {QStringLiteral("LSO %1 = min( HW %2, first open offset )")
+  lso.formula = {QStringLiteral("LSO %1 = min( HW %2, first open )")
                      .arg(offset_or_dash(l.known, l.lso), offset_or_dash(l.known, l.hw))};
   out.push_back(lso);
   FactSection start;

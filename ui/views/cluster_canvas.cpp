@@ -54,7 +54,7 @@ Glyph group_glyph(const ClusterModel::Group& group) {
 }
 
 // Rows and members that a card has no place for are still told about.
-QString more_text(int count, const QString& what) { return QStringLiteral("+ %1 %2").arg(count).arg(what); }
+QString more_text(int count, const QString& what) { return QStringLiteral("+ %1 %2").arg(format_count(count), what); }
 
 }  // namespace
 
@@ -814,8 +814,8 @@ void ClusterCanvas::paintStatic(QPainter& p) {
       text_left(p, rect.left() + 12, rect.center().y(), more_text(count, what), FontRole::caption, c.text3);
     }
   };
-  more(layout_.hidden_producers_label, layout_.hidden_producers, tr("producers"));
-  more(layout_.hidden_groups_label, layout_.hidden_groups, tr("groups"));
+  more(layout_.hidden_producers_label, layout_.hidden_producers, layout_.hidden_producers == 1 ? tr("producer") : tr("producers"));
+  more(layout_.hidden_groups_label, layout_.hidden_groups, layout_.hidden_groups == 1 ? tr("group") : tr("groups"));
 }
 
 void ClusterCanvas::paintEdges(QPainter& p) {
@@ -908,7 +908,7 @@ void ClusterCanvas::paintNodeCard(QPainter& p, std::size_t index) {
   } else if (node.state == observe::NodeView::State::starting) {
     role = tr("starting");
   } else {
-    role = node.leaders == 1 ? tr("1 leader") : tr("%n leaders", nullptr, node.leaders);
+    role = node.leaders == 1 ? tr("1 leader") : with_count(tr("%n leaders", nullptr, node.leaders), node.leaders);
   }
   const double role_width = text_width(role, font);
   if (after + text_width(node.port, FontRole::small_data) < right - role_width - 6) {
@@ -936,7 +936,7 @@ void ClusterCanvas::paintNodeCard(QPainter& p, std::size_t index) {
       first_rows = false;
     } else if (!topic.rows) {
       const auto count = static_cast<int>(shown.replicas.size());
-      text_right(p, right, middle, count == 1 ? tr("1 replica") : tr("%n replicas", nullptr, count), FontRole::caption,
+      text_right(p, right, middle, count == 1 ? tr("1 replica") : with_count(tr("%n replicas", nullptr, count), count), FontRole::caption,
                  c.text2);
     }
   }
@@ -944,7 +944,7 @@ void ClusterCanvas::paintNodeCard(QPainter& p, std::size_t index) {
     text_left(p, name, place.header.bottom() + 14, QString(), FontRole::caption, c.text3);
   }
   if (place.hidden_topics > 0 && !place.hidden_label.isEmpty()) {
-    text_left(p, place.card.left() + 12, place.hidden_label.center().y(), more_text(place.hidden_topics, tr("topics")),
+    text_left(p, place.card.left() + 12, place.hidden_label.center().y(), more_text(place.hidden_topics, place.hidden_topics == 1 ? tr("topic") : tr("topics")),
               FontRole::caption, c.text3);
   }
 }
@@ -1168,7 +1168,7 @@ void ClusterCanvas::paintPlates(QPainter& p, const QRectF& exposed) {
     }
   }
   for (const DrawnEdge& edge : edges_) {
-    if (!edge.text.isEmpty() && edge.plate.intersects(exposed)) {
+    if (!edge.text.isEmpty() && !edge.plate.isEmpty() && edge.plate.intersects(exposed)) {
       const bool lit = at < edge.lit_until;
       paint_plate(p, edge.plate, edge.text, {lit ? c.selected : c.canvas, lit ? c.ring : c.border, c.text});
     }

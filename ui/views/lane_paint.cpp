@@ -204,13 +204,27 @@ void LaneView::paintCollapsed(QPainter& p, int partition, const Place& place, co
   if (here.leader.leo > here.leader.start && to > from) {
     const QString first = format_offset(from);
     const double end_x = plotLeft() + std::clamp(axis.x(to), 0.0, plotWidth());
-    // A pin at the left edge keeps its place; the number steps aside.
-    const bool pin_left = std::any_of(here.committed.begin(), here.committed.end(), [&](std::int64_t at) {
-      return at >= 0 && axis.x(at) < 12;
-    });
-    const double aside = pin_left ? 14 : 0;
-    text_left(p, from_x + aside, below, first, FontRole::small_data, c.text3);
-    const double first_width = text_width(first, FontRole::small_data) + aside;
+    // Pins keep their places; words step aside to the right.
+    std::vector<double> pins;
+    for (const std::int64_t at : here.committed) {
+      if (at >= 0) {
+        pins.push_back(plotLeft() + std::clamp(axis.x(at), 0.0, plotWidth()));
+      }
+    }
+    std::sort(pins.begin(), pins.end());
+    const auto beside_pins = [&pins](double x, double wide) {
+      for (const double pin : pins) {
+        if (pin > x - 7 && pin < x + wide + 7) {
+          x = pin + 12;
+        }
+      }
+      return x;
+    };
+    const double first_x = beside_pins(from_x, text_width(first, FontRole::small_data));
+    const double first_width = first_x - from_x + text_width(first, FontRole::small_data);
+    if (first_x < end_x) {
+      text_left(p, first_x, below, first, FontRole::small_data, c.text3);
+    }
     const double last_width = text_width(format_offset(to), FontRole::small_data);
     // A pin near the end says more than the number there.
     const bool pinned = std::any_of(here.committed.begin(), here.committed.end(), [&](std::int64_t at) {
@@ -237,13 +251,18 @@ void LaneView::paintCollapsed(QPainter& p, int partition, const Place& place, co
     }
     notes << tr("%1 offsets").arg(format_count(here.leader.leo - here.leader.start));
     // Whole notes only: of a number that is cut nothing can be read.
-    const double room = end_x - last_width - from_x - first_width - 32;
-    while (!notes.isEmpty() && text_width(notes.join(QStringLiteral(" · ")), FontRole::caption) > room) {
-      notes.removeLast();
+    double notes_x = 0;
+    for (; !notes.isEmpty(); notes.removeLast()) {
+      const double wide = text_width(notes.join(QStringLiteral(" · ")), FontRole::caption);
+      notes_x = beside_pins(from_x + first_width + 16, wide);
+      if (notes_x + wide <= end_x - last_width - 16) {
+        break;
+      }
     }
-    text_left(p, from_x + first_width + 16, below, notes.join(QStringLiteral(" · ")), FontRole::caption, c.text2);
+    text_left(p, notes_x, below, notes.join(QStringLiteral(" · ")), FontRole::caption, c.text2);
   } else {
-    text_left(p, plotLeft(), below, tr("empty"), FontRole::caption, c.text3);
+    const bool pinned = std::any_of(here.committed.begin(), here.committed.end(), [](std::int64_t at) { return at >= 0; });
+    text_left(p, plotLeft() + (pinned ? 12 : 0), below, tr("empty"), FontRole::caption, c.text3);
   }
   paintGroups(p, place.lanes + m::kCollapsedLane, axis, here, false);
 }
