@@ -20,7 +20,7 @@ AddConsumerDialog::AddConsumerDialog(Session* session, const ConsumerCommand& st
   const Theme& t = Theme::current();
   setWindowTitle(tr("Add a consumer"));
   setObjectName(QStringLiteral("consumerDialog"));
-  setMinimumWidth(t.px(520));
+  setMinimumWidth(t.px(600));
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(t.px(20), t.px(18), t.px(20), t.px(16));
   column->setSpacing(t.px(8));
@@ -43,6 +43,7 @@ AddConsumerDialog::AddConsumerDialog(Session* session, const ConsumerCommand& st
     line->setSpacing(t.px(10));
     line->addWidget(field);
     if (note != nullptr) {
+      note->setMinimumWidth(note->sizeHint().width());
       line->addWidget(note, 1);
     } else {
       line->addStretch(1);

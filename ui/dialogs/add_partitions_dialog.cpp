@@ -104,7 +104,7 @@ class AddPartitionsDialog::Map : public QWidget {
         p.setPen(QPen(is_new ? c.ok : c.leader, 1));
         p.setBrush(Qt::NoBrush);
         p.drawRect(box.adjusted(0.5, 0.5, -0.5, -0.5));
-        if (high >= 12) {
+        if (high >= 10) {
           text_center(p, box.center().x(), y, QStringLiteral("p%1").arg(partition), FontRole::small_data, c.text);
         }
       }

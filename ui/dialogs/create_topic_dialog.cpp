@@ -72,7 +72,7 @@ CreateTopicDialog::CreateTopicDialog(Session* session, QWidget* parent) : QDialo
   name_ = new QLineEdit(this);
   name_->setPlaceholderText(tr("orders"));
   name_->setAccessibleName(tr("Name"));
-  name_->setFont(t.font(FontRole::data));
+  follow_font(name_, FontRole::data);
   name_->setStyleSheet(QStringLiteral("font-family: \"JetBrains Mono\";"));
   name_label->setBuddy(name_);
   column->addWidget(name_);

@@ -67,7 +67,7 @@ ResetOffsetsDialog::ResetOffsetsDialog(Session* session, const QString& group, s
     table_->horizontalHeaderItem(c)->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
   }
   table_->setSelectionMode(QAbstractItemView::NoSelection);
-  const int widths[] = {220, 96, 96, 90, 96};
+  const int widths[] = {190, 88, 88, 80, 92};
   for (int i = 0; i < kKey; ++i) {
     table_->setColumnWidth(i, t.px(widths[i]));
   }
@@ -292,13 +292,13 @@ void ResetOffsetsDialog::fill() {
     words = tr("Nothing changes: the group is there already.");
   } else {
     words = tr("%n partition(s) move", nullptr, changes);
+    words += QLatin1Char('.');
     if (replayed > 0) {
-      words += tr(": %1 records will be read again").arg(format_count(replayed));
+      words += QLatin1Char(' ') + tr("Records read again: %1.").arg(format_count(replayed));
     }
     if (skipped > 0) {
-      words += (replayed > 0 ? tr(", ") : tr(": ")) + tr("%1 records will never be read by this group").arg(format_count(skipped));
+      words += QLatin1Char(' ') + tr("Records this group will never read: %1.").arg(format_count(skipped));
     }
-    words += QLatin1Char('.');
     if (clamped > 0) {
       words += QLatin1Char(' ') + tr("%n partition(s) end at the edge of their log.", nullptr, clamped);
     }

@@ -101,7 +101,7 @@ RecordPanel::RecordPanel(QWidget* parent) : ProducePanel(parent) {
   topic_ = new QComboBox(this);
   topic_->setEditable(true);
   topic_->setInsertPolicy(QComboBox::NoInsert);
-  topic_->setFont(theme.font(FontRole::data));
+  follow_font(topic_, FontRole::data);
   topic_->setAccessibleName(tr("Topic"));
   topic_->setMinimumContentsLength(16);
   topic_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
@@ -118,13 +118,13 @@ RecordPanel::RecordPanel(QWidget* parent) : ProducePanel(parent) {
   key_kind_->setAccessibleDescription(tr("Key: null, empty or a text"));
   key_kind_->setCurrent(kNull);
   key_ = new QLineEdit(this);
-  key_->setFont(theme.font(FontRole::data));
+  follow_font(key_, FontRole::data);
   key_->setAccessibleName(tr("Key"));
   label(tr("Key"), key_, 1);
   form->addWidget(key_kind_, 1, 1);
   form->addWidget(key_, 1, 2);
   headers_ = new QLineEdit(this);
-  headers_->setFont(theme.font(FontRole::data));
+  follow_font(headers_, FontRole::data);
   headers_->setAccessibleName(tr("Headers"));
   headers_->setPlaceholderText(tr("trace=ab12; retry=; flag   (no = is null)"));
   label(tr("Headers"), headers_, 2);
@@ -161,7 +161,7 @@ RecordPanel::RecordPanel(QWidget* parent) : ProducePanel(parent) {
   value_row->addWidget(value_note_, 1);
   right->addLayout(value_row);
   value_ = new QPlainTextEdit(this);
-  value_->setFont(theme.font(FontRole::data));
+  follow_font(value_, FontRole::data);
   value_->setAccessibleName(tr("Value"));
   value_->setPlaceholderText(tr("{\"id\": ${n}}     ${n} counts up"));
   value_->setTabChangesFocus(true);

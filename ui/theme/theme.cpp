@@ -7,6 +7,7 @@
 #include <QGuiApplication>
 #include <QPalette>
 #include <QPixmapCache>
+#include <QWidget>
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -413,6 +414,12 @@ void Theme::apply() {
     application_->setStyleSheet(make_style_sheet(colors_, scale_, {}));
   }
   Q_EMIT changed();
+}
+
+void follow_font(QWidget* widget, FontRole role) {
+  const auto apply = [widget, role] { widget->setFont(Theme::current().font(role)); };
+  apply();
+  QObject::connect(&Theme::current(), &Theme::changed, widget, apply);
 }
 
 }  // namespace hw::ui

@@ -18,6 +18,7 @@
 #include "engine/base/bytes.h"
 
 class QApplication;
+class QWidget;
 
 namespace hw::ui {
 
@@ -188,6 +189,9 @@ class Theme : public QObject {
   QApplication* application_ = nullptr;
   QColor highlight_;  // of the desktop; invalid: none
 };
+
+// The font of a role, now and after every change of the scale; the widget keeps it for life.
+void follow_font(QWidget* widget, FontRole role);
 
 // WCAG 2.1 contrast ratio of two opaque colours, 1 … 21.
 [[nodiscard]] double contrast_ratio(const QColor& a, const QColor& b);

@@ -103,6 +103,7 @@ ClusterPage::ClusterPage(QWidget* parent)
   table_view_ = new QTableView(forms_);
   setup_table(table_view_, tr("Cluster as a table"));
   table_view_->setModel(table_);
+  set_columns(table_view_, {190, 130, 150, 80, 112, 80, 98}, {0, 2});
   forms_->addWidget(table_view_);
   column->addWidget(forms_, 1);
   setContent(content);
@@ -215,14 +216,14 @@ void ClusterPage::refreshSummary() {
   QStringList parts;
   const int nodes = static_cast<int>(m.nodes().size());
   parts << (nodes == 1 ? tr("1 node") : tr("%n nodes", nullptr, nodes));
-  parts << (m.topicCount() == 1 ? tr("1 topic") : tr("%n topics", nullptr, m.topicCount()));
-  parts << (m.partitionCount() == 1 ? tr("1 partition") : tr("%n partitions", nullptr, m.partitionCount()));
+  parts << (m.topicCount() == 1 ? tr("1 topic") : with_count(tr("%n topics", nullptr, m.topicCount()), m.topicCount()));
+  parts << (m.partitionCount() == 1 ? tr("1 partition") : with_count(tr("%n partitions", nullptr, m.partitionCount()), m.partitionCount()));
   int groups = 0;
   for (const ClusterModel::Group& g : m.groups()) {
     groups += g.plain ? 0 : 1;
   }
   if (groups > 0) {
-    parts << (groups == 1 ? tr("1 group") : tr("%n groups", nullptr, groups));
+    parts << (groups == 1 ? tr("1 group") : with_count(tr("%n groups", nullptr, groups), groups));
   }
   header()->setCount(parts.join(QStringLiteral(" · ")));
   if (m.topicCount() == 0 && session() != nullptr && !m.nodes().empty()) {

@@ -8,6 +8,29 @@
 
 namespace hw::ui {
 
+namespace {
+
+// As many whole items as fit, and how many there are besides. A last item "+3" counts for three.
+QString whole_items(const QString& text, const QFontMetricsF& metrics, double room) {
+  if (metrics.horizontalAdvance(text) <= room) {
+    return text;
+  }
+  QStringList items = text.split(QStringLiteral("  "));
+  int more = items.last().startsWith(QLatin1Char('+')) ? items.takeLast().mid(1).toInt() : 0;
+  while (items.size() > 1) {
+    items.removeLast();
+    ++more;
+    const QString shown = items.join(QStringLiteral("  ")) + QStringLiteral("  +%1").arg(more);
+    if (metrics.horizontalAdvance(shown) <= room) {
+      return shown;
+    }
+  }
+  const QString rest = more > 0 ? QStringLiteral("  +%1").arg(more) : QString();
+  return metrics.elidedText(items.value(0), Qt::ElideMiddle, std::max(0.0, room - metrics.horizontalAdvance(rest))) + rest;
+}
+
+}  // namespace
+
 void DataDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, const QModelIndex& index) const {
   const Theme& t = Theme::current();
   const Colors& c = t.colors();
@@ -55,7 +78,7 @@ void DataDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, 
     }
   }
   p.setPen(look.color.isValid() ? look.color : c.text2);
-  const QString shown = metrics.elidedText(text, look.elide, r.width());
+  const QString shown = look.items ? whole_items(text, metrics, r.width()) : metrics.elidedText(text, look.elide, r.width());
   p.drawText(r, static_cast<int>(alignment), shown);
   if (!look.detail.isEmpty()) {
     const double used = metrics.horizontalAdvance(shown) + t.pxf(6);

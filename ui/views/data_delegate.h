@@ -19,6 +19,7 @@ struct CellLook {
   QString detail;                // behind the text, in text3 and small mono
   QVariantList bars;             // in place of the text: a trend
   bool first = false;            // the page's left padding
+  bool items = false;            // the text is a list with two spaces between: items that do not fit are counted, "+2"
   Qt::TextElideMode elide = Qt::ElideRight;
   QColor ground;                 // below everything but the selection; invalid: none
 };

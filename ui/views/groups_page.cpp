@@ -213,6 +213,7 @@ GroupsPage::GroupsPage(QWidget* parent)
   matrix_table_ = new QTableWidget(0, 5, left);
   matrix_table_->setHorizontalHeaderLabels({tr("Member"), tr("Client"), tr("Host"), tr("Reads"), tr("Heard of")});
   setup_table(matrix_table_, tr("Members of the group and what they read"));
+  set_columns(matrix_table_, {64, 96, 80, 150, 84}, {1, 3});
   matrix_table_->hide();
   left_column->addWidget(matrix_table_, 1);
   idle_ = new TextLabel({}, FontRole::control, TextLabel::Tone::text2, left);
@@ -603,8 +604,8 @@ void GroupsPage::fitColumns() {
   const int room = table_->viewport()->width();
   const double wide = room / t.scale();
   table_->setColumnHidden(GroupModel::kind, wide < 1060);
-  table_->setColumnHidden(GroupModel::lag_offsets, wide < 860);
-  table_->setColumnHidden(GroupModel::trend, wide < 760);
+  table_->setColumnHidden(GroupModel::lag_offsets, wide < 930);
+  table_->setColumnHidden(GroupModel::trend, wide < 834);
   const int widths[] = {0, 86, wide < 1060 ? 142 : 170, 76, 96, 96, 80, 74, 104, 0};
   int used = 0;
   for (int i = GroupModel::kind; i <= GroupModel::status; ++i) {
@@ -630,7 +631,6 @@ bool GroupsPage::toggleTable() {
   matrix_table_->setVisible(as_table_);
   refreshDetails(clock_());
   if (as_table_) {
-    matrix_table_->resizeColumnsToContents();
     matrix_table_->setFocus();
   }
   return true;

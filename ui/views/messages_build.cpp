@@ -31,7 +31,8 @@ void MessagesPage::buildHeader() {
   const Theme& theme = Theme::current();
   topics_ = new QComboBox(this);
   topics_->setAccessibleName(tr("Topic"));
-  topics_->setFont(theme.font(FontRole::data));
+  follow_font(topics_, FontRole::data);
+  topics_->setPlaceholderText(tr("no topic yet"));
   topics_->setMinimumContentsLength(8);
   topics_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   topics_->setFixedWidth(theme.px(132));
@@ -68,13 +69,13 @@ void MessagesPage::buildFilterRow(QWidget* body) {
   offset_ = new QLineEdit(bar);
   offset_->setAccessibleName(tr("First offset"));
   offset_->setPlaceholderText(tr("offset"));
-  offset_->setFont(theme.font(FontRole::data));
+  follow_font(offset_, FontRole::data);
   offset_->setFixedWidth(theme.px(96));
   offset_->setValidator(new QRegularExpressionValidator(QRegularExpression(QStringLiteral("[0-9]{1,18}")), offset_));
   time_ = new QDateTimeEdit(QDateTime::currentDateTime().addSecs(-60), bar);
   time_->setAccessibleName(tr("First time"));
   time_->setDisplayFormat(QStringLiteral("yyyy-MM-dd HH:mm:ss"));
-  time_->setFont(theme.font(FontRole::data));
+  follow_font(time_, FontRole::data);
   groups_ = new QComboBox(bar);
   groups_->setAccessibleName(tr("Where this group is"));
   groups_->setMinimumContentsLength(10);

@@ -98,7 +98,8 @@ PartitionsPage::PartitionsPage(QWidget* parent)
   // Header.
   topics_ = new QComboBox(this);
   topics_->setAccessibleName(tr("Topic"));
-  topics_->setFont(theme.font(FontRole::data));
+  follow_font(topics_, FontRole::data);
+  topics_->setPlaceholderText(tr("no topic yet"));
   topics_->setMinimumContentsLength(12);
   topics_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   topics_->setMaxVisibleItems(24);
@@ -189,6 +190,7 @@ PartitionsPage::PartitionsPage(QWidget* parent)
   table_view_ = new QTableView(forms_);
   setup_table(table_view_, tr("Partitions as a table"));
   table_view_->setModel(table_);
+  set_columns(table_view_, {78, 58, 80, 86, 74, 112, 84, 68, 84, 84}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
   forms_->addWidget(table_view_);
   column->addWidget(forms_, 1);
   setContent(content);
@@ -469,7 +471,7 @@ void PartitionsPage::refreshStatistics() {
   }
   std::vector<StatisticsStrip::Value> values;
   values.push_back({format_count(held), tr("offsets in the log")});
-  values.push_back({format_bytes(bytes), segments == 1 ? tr("1 segment") : tr("%n segments", nullptr, static_cast<int>(segments))});
+  values.push_back({format_bytes(bytes), segments == 1 ? tr("1 segment") : with_count(tr("%n segments", nullptr, static_cast<int>(segments)), segments)});
   const QString none = QStringLiteral("0/s");
   const QString in_rate = format_rate(in_.records_per_second());
   const QString out_rate = format_rate(out_.records_per_second());

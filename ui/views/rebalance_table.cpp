@@ -192,7 +192,7 @@ RebalanceTable::RebalanceTable(QWidget* parent) : QTableView(parent), model_(new
 void RebalanceTable::fitColumns() {
   const Theme& t = Theme::current();
   const bool narrow = viewport()->width() < t.px(760);
-  const int widths[] = {60, 76, narrow ? 170 : 240, 130, 76};
+  const int widths[] = {60, 76, narrow ? 170 : 240, 120, 104};
   int used = 0;
   for (int i = 0; i < RebalanceModel::reason; ++i) {
     horizontalHeader()->resizeSection(i, t.px(widths[i]));

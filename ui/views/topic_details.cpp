@@ -491,14 +491,16 @@ void TopicDetails::fitColumns() {
   const int room = table_->viewport()->width();
   const double wide = room / t.scale();
   table_->setColumnHidden(ConfigModel::reading, wide < 560);
-  table_->setColumnHidden(ConfigModel::standard, wide < 700);
+  table_->setColumnHidden(ConfigModel::standard, wide < 780);
   const int source = t.px(116);
-  const int reading = table_->isColumnHidden(ConfigModel::reading) ? 0 : t.px(92);
+  const int reading = table_->isColumnHidden(ConfigModel::reading) ? 0 : t.px(104);
   const int standard = table_->isColumnHidden(ConfigModel::standard) ? 0 : t.px(150);
   const int rest = std::max(t.px(260), room - source - reading - standard);
+  // Room for the longest keys first: half a key is no key. A value of 19 digits needs 155.
+  const int key = std::min(std::max(rest - t.px(155), rest * 52 / 100), t.px(278));
   QHeaderView* head = table_->horizontalHeader();
-  head->resizeSection(ConfigModel::key, rest * 52 / 100);
-  head->resizeSection(ConfigModel::value, rest - rest * 52 / 100);
+  head->resizeSection(ConfigModel::key, key);
+  head->resizeSection(ConfigModel::value, rest - key);
   head->resizeSection(ConfigModel::reading, reading);
   head->resizeSection(ConfigModel::standard, standard);
   head->resizeSection(ConfigModel::source, source);

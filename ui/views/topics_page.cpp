@@ -114,6 +114,9 @@ TopicsPage::TopicsPage(QWidget* parent)
           case TopicModel::policy:
             look.role = FontRole::control;
             break;
+          case TopicModel::groups:
+            look.items = true;
+            break;
           default:
             break;
         }
@@ -409,10 +412,10 @@ void TopicsPage::fitColumns() {
   const Theme& t = Theme::current();
   const int room = table_->viewport()->width();
   const double wide = room / t.scale();
-  // A column goes before the name and the groups have less than their 260: nothing is to be scrolled sideways.
-  table_->setColumnHidden(TopicModel::rate_out, wide < 915);
-  table_->setColumnHidden(TopicModel::factor, wide < 960);
-  const int widths[] = {0, 62, 44, 78, 96, 86, 70, 70, 116, 0, wide < 1000 ? 74 : 90};
+  // A column goes before the name and the groups have less than their 320: nothing is to be scrolled sideways.
+  table_->setColumnHidden(TopicModel::rate_out, wide < 930);
+  table_->setColumnHidden(TopicModel::factor, wide < 980);
+  const int widths[] = {0, 58, 44, 90, 88, 80, 66, 66, 106, 0, wide < 1000 ? 74 : 90};
   int used = 0;
   for (int i = TopicModel::partitions; i < TopicModel::column_count; ++i) {
     if (i != TopicModel::groups && !table_->isColumnHidden(i)) {
@@ -421,7 +424,8 @@ void TopicsPage::fitColumns() {
     }
   }
   const int rest = std::max(t.px(260), room - used);
-  const int groups = std::clamp(rest * 42 / 100, t.px(110), t.px(420));
+  // The name first: of two topics that differ at the end, half a name tells nothing.
+  const int groups = std::clamp(rest - t.px(220), t.px(110), std::max(t.px(110), std::min(rest * 42 / 100, t.px(420))));
   table_->horizontalHeader()->resizeSection(TopicModel::name, rest - groups);
   table_->horizontalHeader()->resizeSection(TopicModel::groups, groups);
 }

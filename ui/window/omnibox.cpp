@@ -269,6 +269,7 @@ Omnibox::Omnibox(CommandRegistry* commands, std::function<observe::ViewPtr()> vi
   connect(this, &QLineEdit::textEdited, this, &Omnibox::refresh);
   const auto restyle = [this] {
     const Colors& c = Theme::current().colors();
+    setTextMargins(Theme::current().px(20), 0, Theme::current().px(52), 0);
     popup_->setStyleSheet(QStringLiteral("#palette { background: %1; border: 1px solid %2; border-radius: 6px; }"
                                          "QListView { background: %1; }")
                               .arg(c.card.name(), c.control.name()));

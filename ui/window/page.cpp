@@ -28,7 +28,9 @@ class Drawing : public QWidget {
   void paintEvent(QPaintEvent*) override {
     QPainter p(this);
     p.setRenderHint(QPainter::Antialiasing);
-    paint_(p, QRectF(rect()));
+    const double s = Theme::current().scale();
+    p.scale(s, s);
+    paint_(p, QRectF(0, 0, width() / s, height() / s));
   }
 
  private:
@@ -131,6 +133,10 @@ void Page::deliverFrame() {
     return;
   }
   view_ = session_->view();
+  // The notice of a page names the address; before the cluster serves, it has none to name.
+  if (notice_ != nullptr && notice_->property("address").toString() != session_->bootstrap()) {
+    showContent();
+  }
   frame();
 }
 
@@ -213,6 +219,9 @@ void Page::showNotice(const PageNotice& notice) {
     notice_->deleteLater();
   }
   notice_ = make_notice(notice, this, [this](const QString& command) { Q_EMIT commandRequested(command, {}); });
+  if (session_ != nullptr) {
+    notice_->setProperty("address", session_->bootstrap());
+  }
   stack_->addWidget(notice_);
   stack_->setCurrentWidget(notice_);
 }
