@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// What fits: no label, button or column title is cut on any page or dialog, in a small window, in every theme, at two UI
+// scales; text is large enough while presenting; and what a frame of the whole window costs with 10,000 partitions.
+#include <QAbstractButton>
+#include <QApplication>
+#include <QCheckBox>
+#include <QDialog>
+#include <QHeaderView>
+#include <QLabel>
+#include <QPushButton>
+#include <QScrollArea>
+#include <QSettings>
+#include <QTableView>
+#include <QTest>
+#include <QTextDocument>
+#include <algorithm>
+#include <ctime>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "tests/ui/support/fake_session.h"
+#include "tests/ui/window/text_probe.h"
+#include "ui/theme/theme.h"
+#include "ui/window/controls.h"
+#include "ui/window/language.h"
+#include "ui/window/main_window.h"
+#include "ui/window/page.h"
+
+using namespace hw::ui;
+
+namespace {
+
+QString where(const QWidget* widget, const QString& text) {
+  QStringList path;
+  for (const QWidget* w = widget->parentWidget(); w != nullptr && path.size() < 3; w = w->parentWidget()) {
+    path << QString::fromLatin1(w->metaObject()->className()).section(QStringLiteral("::"), -1);
+  }
+  return QStringLiteral("\"%1\" in %2").arg(text.left(60), path.join(QStringLiteral(" < ")));
+}
+
+// What a person would see cut below `root`, one line each.
+QStringList cut_texts(const QWidget* root) {
+  QStringList bad;
+  for (QWidget* widget : root->findChildren<QWidget*>()) {
+    if (!widget->isVisible() || widget->window() != root->window()) {
+      continue;
+    }
+    if (const auto* label = qobject_cast<QLabel*>(widget); label != nullptr && !label->text().isEmpty()) {
+      const QSize wanted = label->wordWrap() ? QSize(0, label->heightForWidth(label->width())) : label->sizeHint();
+      if (wanted.width() > label->width() + 1 || wanted.height() > label->height() + 1) {
+        bad << QStringLiteral("label %1: %2x%3 of %4x%5").arg(where(label, label->text())).arg(label->width()).arg(label->height()).arg(wanted.width()).arg(wanted.height());
+      }
+    } else if (const auto* button = qobject_cast<QAbstractButton*>(widget); button != nullptr && !button->text().isEmpty()) {
+      if (button->sizeHint().width() > button->width() + 1) {
+        bad << QStringLiteral("button %1: %2 of %3").arg(where(button, button->text())).arg(button->width()).arg(button->sizeHint().width());
+      }
+    } else if (const auto* segments = qobject_cast<SegmentedControl*>(widget); segments != nullptr) {
+      if (segments->sizeHint().width() > segments->width() + 1) {
+        bad << QStringLiteral("segments %1: %2 of %3").arg(where(segments, segments->accessibleName())).arg(segments->width()).arg(segments->sizeHint().width());
+      }
+    } else if (const auto* header = qobject_cast<QHeaderView*>(widget); header != nullptr && header->orientation() == Qt::Horizontal && header->model() != nullptr) {
+      for (int i = 0; i < header->count(); ++i) {
+        const QString title = header->model()->headerData(i, Qt::Horizontal).toString();
+        const int wanted = QFontMetrics(header->font()).horizontalAdvance(title) + 4;
+        if (!header->isSectionHidden(i) && header->sectionSize(i) < wanted) {
+          bad << QStringLiteral("title %1: %2 of %3").arg(where(header, title)).arg(header->sectionSize(i)).arg(wanted);
+        }
+      }
+      // A table is not to be scrolled sideways.
+      if (const auto* table = qobject_cast<QTableView*>(header->parentWidget()); table != nullptr && header->length() > table->viewport()->width() + 1 && header->count() > 1) {
+        bad << QStringLiteral("table %1: %2 of %3").arg(where(header, table->accessibleName())).arg(table->viewport()->width()).arg(header->length());
+      }
+    }
+  }
+  return bad;
+}
+
+double thread_ms() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) / 1e6;
+}
+
+}  // namespace
+
+class TestFit : public QObject {
+  Q_OBJECT
+
+  std::unique_ptr<FakeSession> session_;
+  std::unique_ptr<MainWindow> window_;
+
+  void open(const FakeSession::Options& options, QSize size) {
+    session_ = std::make_unique<FakeSession>(options);
+    for (int i = 0; i < 40; ++i) {
+      session_->tick(250);
+    }
+    window_ = std::make_unique<MainWindow>(session_.get(), MainWindow::Options{.persist = false, .hints = false});
+    window_->resize(size);
+    window_->show();
+    QVERIFY(QTest::qWaitForWindowExposed(window_.get()));
+    QCoreApplication::processEvents();
+  }
+  void settle() {
+    for (int i = 0; i < 3; ++i) {
+      session_->tick(100);
+      QCoreApplication::processEvents();
+    }
+  }
+
+ private slots:
+  void initTestCase() {
+    QCoreApplication::setOrganizationName(QStringLiteral("highwater-test"));
+    QCoreApplication::setApplicationName(QStringLiteral("fit"));
+    install_language(*qApp);
+    Theme::current().install(*qApp);
+  }
+  void cleanup() {
+    window_.reset();
+    session_.reset();
+    Theme::current().setPresenting(false);
+    Theme::current().setScale(1.0);
+    Theme::current().setChoice(Theme::Choice::dark);
+  }
+
+  void nothing_is_cut_data() {
+    QTest::addColumn<QString>("theme");
+    QTest::addColumn<QSize>("size");
+    QTest::addColumn<int>("percent");
+    QTest::addColumn<int>("more_topics");
+    QTest::newRow("light, small") << QStringLiteral("light") << QSize(1100, 700) << 100 << 0;
+    QTest::newRow("dark, small, 10,000 partitions") << QStringLiteral("dark") << QSize(1100, 700) << 100 << 1'000;
+    QTest::newRow("light, usual") << QStringLiteral("light") << QSize(1440, 900) << 100 << 0;
+    QTest::newRow("contrast, usual, 150 %") << QStringLiteral("contrast-dark") << QSize(1440, 900) << 150 << 0;
+    QTest::newRow("dark, large, 10,000 partitions") << QStringLiteral("dark") << QSize(2560, 1440) << 100 << 1'000;
+  }
+  void nothing_is_cut() {
+    QFETCH(QString, theme);
+    QFETCH(QSize, size);
+    QFETCH(int, percent);
+    QFETCH(int, more_topics);
+    FakeSession::Options options;
+    options.external = true;
+    options.more_topics = more_topics;
+    open(options, size);
+    window_->commands().run(QStringLiteral("theme.") + theme);
+    window_->commands().run(QStringLiteral("scale.reset"), {{QStringLiteral("percent"), percent}});
+    window_->select(Selection::ofPartition(QStringLiteral("demo.orders"), 1));
+    QStringList bad;
+    int scenes = 0;
+    const auto look = [&](const QString& scene, const QWidget* root) {
+      ++scenes;
+      for (const QString& line : cut_texts(root)) {
+        bad << scene + QStringLiteral(": ") + line;
+      }
+    };
+    for (const Page* page : window_->pages()) {
+      window_->showPage(page->id());
+      settle();
+      look(page->id(), window_.get());
+      if (window_->currentPage()->toggleTable()) {
+        settle();
+        look(page->id() + QStringLiteral(" as a table"), window_.get());
+        window_->currentPage()->toggleTable();
+      }
+    }
+    const QVariantMap topic{{QStringLiteral("topic"), QStringLiteral("demo.orders")}};
+    const QVariantMap group{{QStringLiteral("group"), QStringLiteral("demo.billing")}};
+    const std::pair<const char*, QVariantMap> dialogs[] = {{"topic.create", {}}, {"topic.copy", topic}, {"topic.grow", topic}, {"topic.delete", topic},
+                                                            {"topic.delete_records", topic}, {"consumer.options", group}, {"group.reset", group},
+                                                            {"group.delete", group}, {"app.settings", {}}, {"cluster.keep", {}}};
+    for (const auto& [command, args] : dialogs) {
+      window_->showPage(QString::fromLatin1(command).startsWith(QLatin1String("topic")) ? QStringLiteral("topics") : QStringLiteral("groups"));
+      settle();
+      QVERIFY2(window_->commands().run(QString::fromLatin1(command), args), command);
+      settle();
+      QWidget* dialog = QApplication::activeModalWidget();
+      if (dialog == nullptr) {
+        continue;  // refused in words, as the reset of a group with members is
+      }
+      look(QString::fromLatin1(command), dialog);
+      dialog->close();
+      QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+    }
+    QVERIFY2(scenes >= 14, qPrintable(QString::number(scenes)));
+    bad.removeDuplicates();
+    QVERIFY2(bad.isEmpty(), qPrintable(QStringLiteral("%1 texts are cut\n").arg(bad.size()) + bad.mid(0, 25).join('\n')));
+  }
+
+  void presented_text_is_large_on_every_page() {
+    open({}, QSize(1440, 900));
+    window_->commands().run(QStringLiteral("view.present"));
+    QTRY_VERIFY(window_->presenting());
+    QStringList small;
+    for (const Page* page : window_->pages()) {
+      window_->showPage(page->id());
+      settle();
+      hw::test::TextProbe probe(window_->size());
+      window_->render(&probe);
+      QVERIFY(!probe.runs().empty());
+      for (const hw::test::TextRun& run : probe.runs()) {
+        if (run.pixel_size < 15.9 && run.text.size() > 1) {
+          small << QStringLiteral("%1: \"%2\" %3").arg(page->id(), run.text).arg(run.pixel_size);
+        }
+      }
+    }
+    small.removeDuplicates();
+    QVERIFY2(small.isEmpty(), qPrintable(small.mid(0, 12).join('\n')));
+  }
+
+  void a_frame_with_10000_partitions_data() {
+    QTest::addColumn<QString>("page");
+    for (const char* page : {"cluster", "partitions", "messages", "groups", "topics", "clients"}) {
+      QTest::newRow(page) << QString::fromLatin1(page);
+    }
+  }
+  void a_frame_with_10000_partitions() {
+    QFETCH(QString, page);
+    FakeSession::Options options;
+    options.more_topics = 1'000;
+    open(options, QSize(2560, 1440));
+    session_->setLoad(20'000);
+    window_->select(Selection::ofPartition(QStringLiteral("demo.orders"), 1));
+    window_->showPage(page);
+    settle();
+    std::vector<double> ms;
+    for (int i = 0; i < 60; ++i) {
+      // The window is told of the frame inside tick(); the fake's own work is taken off.
+      session_->blockSignals(true);
+      session_->tick(33);
+      session_->blockSignals(false);
+      const double start = thread_ms();
+      Q_EMIT session_->frameReady();
+      QCoreApplication::processEvents();
+      if (i >= 10) {
+        ms.push_back(thread_ms() - start);
+      }
+    }
+    std::sort(ms.begin(), ms.end());
+    const double p95 = ms[ms.size() * 95 / 100];
+    qInfo("frame of the window with 10,000 partitions, %s: p50 %.2f ms, p95 %.2f ms", qPrintable(page), ms[ms.size() / 2], p95);
+    // The budget is 8 ms; twice that in a test, as in tst_ui_scale, and tables follow at 10 Hz in a frame of their own.
+    QVERIFY2(ms[ms.size() / 2] <= 16, qPrintable(QString::number(ms[ms.size() / 2])));
+    QVERIFY2(p95 <= 32, qPrintable(QString::number(p95)));
+  }
+};
+
+QTEST_MAIN(TestFit)
+#include "tst_fit.moc"
