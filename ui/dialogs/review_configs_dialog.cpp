@@ -25,7 +25,7 @@ ReviewConfigsDialog::ReviewConfigsDialog(Session* session, Input input, QWidget*
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(t.px(20), t.px(18), t.px(20), t.px(16));
   column->setSpacing(t.px(10));
-  column->addWidget(new TextLabel(tr("Review %n change(s) of %1", nullptr, static_cast<int>(input_.changes.size())).arg(input_.topic),
+  column->addWidget(new TextLabel(tr("Review %n change(s) of %1", nullptr, static_cast<int>(input_.changes.size())).arg(input_.title),
                                   FontRole::page_title, TextLabel::Tone::text, this));
   grid_ = new QGridLayout;
   grid_->setHorizontalSpacing(t.px(16));
@@ -55,23 +55,70 @@ ReviewConfigsDialog::ReviewConfigsDialog(Session* session, Input input, QWidget*
   answers->addWidget(apply_);
   column->addLayout(answers);
   new FocusRing(this);
-  fill({});
+  fill(effectsOf({}), false);
+  readSegments();
+}
+
+void ReviewConfigsDialog::readSegments() {
+  constexpr std::size_t kLookedMax = 32;
+  std::string topic;
+  if (input_.resource.kind == ConfigResource::Kind::topic) {
+    topic = input_.resource.name;
+  } else if (!needs_segments(input_.changes) || looked_ >= std::min(kLookedMax, input_.topics.size())) {
+    known({});
+    return;
+  } else {
+    topic = input_.topics[looked_].name;
+  }
   const QPointer<ReviewConfigsDialog> self(this);
-  SessionAdmin::of(session_).segments(input_.topic.toStdString(), [self](const SegmentsAnswer& answer) {
+  SessionAdmin::of(session_).segments(topic, [self](const SegmentsAnswer& answer) {
     if (self == nullptr) {
       return;
     }
-    if (!answer.error.isEmpty()) {
-      self->failure_->setText(tr("The segments could not be read, so what the changes cause is not known: %1").arg(answer.error));
-      self->failure_->show();
+    if (self->input_.resource.kind == ConfigResource::Kind::topic) {
+      if (!answer.error.isEmpty()) {
+        self->failure_->setText(tr("The segments could not be read, so what the changes cause is not known: %1").arg(answer.error));
+        self->failure_->show();
+      }
+      self->known(answer.partitions);
+      return;
     }
-    self->fill(answer.partitions);
-    self->apply_->setEnabled(true);
-    self->apply_->setFocus();
+    // A topic that went meanwhile has nothing to lose.
+    self->input_.topics[self->looked_++].partitions = answer.partitions;
+    self->readSegments();
   });
 }
 
+void ReviewConfigsDialog::known(const std::vector<PartitionSegments>& partitions) {
+  fill(effectsOf(partitions), input_.resource.kind != ConfigResource::Kind::topic || !partitions.empty());
+  apply_->setEnabled(true);
+  apply_->setFocus();
+}
+
+std::vector<ChangeEffect> ReviewConfigsDialog::effectsOf(const std::vector<PartitionSegments>& partitions) const {
+  switch (input_.resource.kind) {
+    case ConfigResource::Kind::topic:
+      break;
+    case ConfigResource::Kind::broker:
+      return broker_change_effects(input_.before, input_.after, input_.changes, input_.topics, needs_segments(input_.changes) ? looked_ : input_.topics.size(),
+                                   input_.now_ms);
+    case ConfigResource::Kind::group:
+      return group_change_effects(input_.before, input_.after, input_.changes, input_.classic);
+  }
+  return change_effects(input_.before, input_.after, input_.changes, partitions, input_.replicas, input_.now_ms);
+}
+
 QString ReviewConfigsDialog::commandLines() const {
+  const QString name = QString::fromStdString(input_.resource.name);
+  QString entity = QStringLiteral("--topic %1").arg(name);
+  QString words = QStringLiteral("topic %1").arg(name);
+  if (input_.resource.kind == ConfigResource::Kind::broker) {
+    entity = name.isEmpty() ? QStringLiteral("--broker-defaults") : QStringLiteral("--broker %1").arg(name);
+    words = name.isEmpty() ? QStringLiteral("default") : QStringLiteral("broker %1").arg(name);
+  } else if (input_.resource.kind == ConfigResource::Kind::group) {
+    entity = QStringLiteral("--group %1").arg(name);
+    words = QStringLiteral("group %1").arg(name);
+  }
   // Values with commas are grouped with brackets, as kafka-configs wants it.
   QStringList set;
   QStringList gone;
@@ -86,7 +133,7 @@ QString ReviewConfigsDialog::commandLines() const {
       gone << key;
     }
   }
-  QString line = QStringLiteral("kafka-configs.sh --bootstrap-server %1 --alter --topic %2").arg(session_->bootstrap(), input_.topic);
+  QString line = QStringLiteral("kafka-configs.sh --bootstrap-server %1 --alter %2").arg(session_->bootstrap(), entity);
   if (!set.isEmpty()) {
     line += QStringLiteral(" --add-config %1").arg(set.join(QLatin1Char(',')));
   }
@@ -95,15 +142,15 @@ QString ReviewConfigsDialog::commandLines() const {
   }
   const QString where = QStringLiteral(" --bootstrap %1").arg(session_->bootstrap());
   if (!plain.isEmpty()) {
-    line += QStringLiteral("\nhw configs set topic %1 %2").arg(input_.topic, plain.join(QLatin1Char(' '))) + where;
+    line += QStringLiteral("\nhw configs set %1 %2").arg(words, plain.join(QLatin1Char(' '))) + where;
   }
   if (!gone.isEmpty()) {
-    line += QStringLiteral("\nhw configs unset topic %1 %2").arg(input_.topic, gone.join(QLatin1Char(' '))) + where;
+    line += QStringLiteral("\nhw configs unset %1 %2").arg(words, gone.join(QLatin1Char(' '))) + where;
   }
   return line;
 }
 
-void ReviewConfigsDialog::fill(const std::vector<PartitionSegments>& partitions) {
+void ReviewConfigsDialog::fill(std::vector<ChangeEffect> effects, bool known) {
   const Theme& t = Theme::current();
   while (QLayoutItem* item = grid_->takeAt(0)) {
     if (item->widget() != nullptr) {
@@ -112,8 +159,7 @@ void ReviewConfigsDialog::fill(const std::vector<PartitionSegments>& partitions)
     }
     delete item;
   }
-  const bool known = !partitions.empty();
-  effects_ = change_effects(input_.before, input_.after, input_.changes, partitions, input_.replicas, input_.now_ms);
+  effects_ = std::move(effects);
   int row = 0;
   for (const ChangeEffect& effect : effects_) {
     const auto said = [&](const QString& value) {
@@ -153,7 +199,7 @@ void ReviewConfigsDialog::apply() {
   apply_->setEnabled(false);
   failure_->hide();
   const QPointer<ReviewConfigsDialog> self(this);
-  SessionAdmin::of(session_).alterConfigs({ConfigResource::Kind::topic, input_.topic.toStdString()}, input_.changes, false, [self](const QString& error) {
+  SessionAdmin::of(session_).alterConfigs(input_.resource, input_.changes, false, [self](const QString& error) {
     if (self == nullptr) {
       return;
     }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ui/models/broker_config_rules.h"
 #include "ui/models/config_rules.h"
 #include "ui/theme/theme.h"
 
@@ -19,12 +20,26 @@ QString shown_value(const std::optional<std::string>& value, bool sensitive) {
 
 }  // namespace
 
-std::optional<std::string> ConfigModel::inherited(const ConfigRow& row) {
-  if (row.source != ConfigSource::topic) {
+std::vector<ConfigRow> rows_of_all_brokers(std::vector<ConfigRow> rows_of_one) {
+  for (ConfigRow& row : rows_of_one) {
+    const auto gone = std::remove_if(row.synonyms.begin(), row.synonyms.end(),
+                                     [](const ConfigRow::Synonym& synonym) { return synonym.source == ConfigSource::broker; });
+    row.synonyms.erase(gone, row.synonyms.end());
+    if (row.source == ConfigSource::broker) {
+      row.value = row.synonyms.empty() ? std::nullopt : row.synonyms.front().value;
+      row.source = row.synonyms.empty() ? ConfigSource::defaults : row.synonyms.front().source;
+    }
+    row.read_only = row.read_only || one_broker_only(row.name);
+  }
+  return rows_of_one;
+}
+
+std::optional<std::string> ConfigModel::inherited(const ConfigRow& row) const {
+  if (row.source != own_) {
     return row.value;
   }
   for (const ConfigRow::Synonym& synonym : row.synonyms) {
-    if (synonym.source != ConfigSource::topic) {
+    if (synonym.source != own_) {
       return synonym.value;
     }
   }
@@ -36,8 +51,8 @@ void ConfigModel::setRows(std::vector<ConfigRow> rows) {
   rows_ = std::move(rows);
   for (auto it = staged_.begin(); it != staged_.end();) {
     const ConfigRow* now = find(it->first);
-    const bool done = now == nullptr || (it->second ? now->source == ConfigSource::topic && now->value == it->second
-                                                    : now->source != ConfigSource::topic);
+    const bool done = now == nullptr || (it->second ? now->source == own_ && now->value == it->second
+                                                    : now->source != own_);
     it = done ? staged_.erase(it) : std::next(it);
   }
   refilter();
@@ -95,7 +110,7 @@ RuleAnswer ConfigModel::stage(const std::string& name, const std::optional<QStri
     }
     wanted = config_plain(name, *text).toStdString();
   }
-  const bool same = wanted ? now->value == wanted : now->source != ConfigSource::topic;
+  const bool same = wanted ? now->value == wanted : now->source != own_;
   if (same) {
     staged_.erase(name);
   } else {
@@ -144,7 +159,7 @@ std::vector<ConfigChange> ConfigModel::inverse(const std::vector<ConfigChange>& 
   std::vector<ConfigChange> out;
   for (const ConfigChange& change : changes) {
     const ConfigRow* now = find(change.name);
-    out.push_back({change.name, now != nullptr && now->source == ConfigSource::topic ? now->value : std::nullopt});
+    out.push_back({change.name, now != nullptr && now->source == own_ ? now->value : std::nullopt});
   }
   return out;
 }
@@ -214,7 +229,7 @@ QVariant ConfigModel::data(const QModelIndex& index, int role) const {
     case reading:
       return config_reading(r->name, effective(r->name));
     case standard:
-      return edited || r->source == ConfigSource::topic ? shown_value(inherited(*r), r->sensitive) : QStringLiteral("–");
+      return edited || r->source == own_ ? shown_value(inherited(*r), r->sensitive) : QStringLiteral("–");
     case source:
       return edited ? (staged->second ? tr("staged") : tr("staged: inherit")) : source_words(r->source);
     default:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The configurations of one topic as a table, with edits that are staged: nothing is sent before somebody applies them.
+// The configurations of one topic, broker or group as a table, with edits that are staged: nothing is sent before somebody applies them.
 // Thread rule: UI thread only.
 #pragma once
 
@@ -24,13 +24,16 @@ class ConfigModel : public RowDiffModel {
 
   explicit ConfigModel(QObject* parent = nullptr) : RowDiffModel(parent) {}
 
+  // Which source's values are edited here; a topic's at first.
+  void setOwnSource(ConfigSource own) { own_ = own; }
+  [[nodiscard]] ConfigSource ownSource() const { return own_; }
   void setRows(std::vector<ConfigRow> rows);  // staged edits that the broker now agrees with are dropped
   void clear();                               // and forgets what is staged
   void setOnlyChanged(bool only);             // rows whose value is not Kafka's default, and staged ones
   [[nodiscard]] bool onlyChanged() const { return only_changed_; }
   void setFilter(const QString& text);
 
-  // Stages a value; nullopt takes the topic's own value away. An edit that changes nothing is no edit.
+  // Stages a value; nullopt takes the own value away. An edit that changes nothing is no edit.
   // The answer of the rules; an error stages nothing.
   RuleAnswer stage(const std::string& name, const std::optional<QString>& text);
   void unstage(const std::string& name);
@@ -44,8 +47,8 @@ class ConfigModel : public RowDiffModel {
   [[nodiscard]] const ConfigRow* find(const std::string& name) const;
   [[nodiscard]] int indexOf(const std::string& name) const;
   [[nodiscard]] int total() const { return static_cast<int>(rows_.size()); }
-  // The value that counts where the topic has none of its own; empty optional: not told.
-  [[nodiscard]] static std::optional<std::string> inherited(const ConfigRow& row);
+  // The value that counts without an own one; empty optional: not told.
+  [[nodiscard]] std::optional<std::string> inherited(const ConfigRow& row) const;
   // The effective value with what is staged.
   [[nodiscard]] std::string effective(const std::string& name) const;
 
@@ -62,8 +65,13 @@ class ConfigModel : public RowDiffModel {
   std::vector<ConfigRow> rows_;       // all, by name
   std::vector<std::string> shown_;    // names of the rows of the table
   std::map<std::string, std::optional<std::string>> staged_;
+  ConfigSource own_ = ConfigSource::topic;
   bool only_changed_ = true;
   QString filter_;
 };
+
+// What all brokers have in common, as one of them tells it: the same rows without what is set for that broker alone. What can
+// be set for one broker only cannot be changed there.
+[[nodiscard]] std::vector<ConfigRow> rows_of_all_brokers(std::vector<ConfigRow> rows_of_one);
 
 }  // namespace hw::ui

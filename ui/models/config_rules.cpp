@@ -9,6 +9,7 @@
 #include <iterator>
 #include <limits>
 
+#include "ui/models/broker_config_rules.h"
 #include "ui/painting/text.h"
 
 namespace hw::ui {
@@ -132,13 +133,19 @@ QString long_duration(double ms) {
 }  // namespace
 
 const ConfigRule* config_rule(const std::string& name) {
-  const auto at = std::find_if(std::begin(kRules), std::end(kRules), [&](const ConfigRule& rule) { return name == rule.name; });
-  return at == std::end(kRules) ? nullptr : at;
+  const std::string_view topic_key = topic_key_of(name);
+  const std::string_view wanted = topic_key.empty() ? std::string_view(name) : topic_key;
+  const auto at = std::find_if(std::begin(kRules), std::end(kRules), [&](const ConfigRule& rule) { return wanted == rule.name; });
+  return at == std::end(kRules) ? broker_or_group_rule(name) : at;
 }
 
 QString config_doc(const std::string& name) {
   const ConfigRule* rule = config_rule(name);
-  return rule == nullptr ? QString() : tr(rule->doc);
+  if (rule == nullptr) {
+    return {};
+  }
+  // "min.insync.replicas" is a topic's and a broker's; who asks for it at a broker says so itself.
+  return rule->name == name ? tr(rule->doc) : tr(QT_TRANSLATE_NOOP("ConfigRules", "For topics without a value of their own: %1")).arg(tr(rule->doc));
 }
 
 QString config_danger(const std::string& name) {
@@ -312,7 +319,7 @@ QString source_words(ConfigSource source) {
     case ConfigSource::all_brokers:
       return tr(QT_TRANSLATE_NOOP("ConfigRules", "all brokers"));
     case ConfigSource::start_file:
-      return tr(QT_TRANSLATE_NOOP("ConfigRules", "broker's start"));
+      return tr(QT_TRANSLATE_NOOP("ConfigRules", "broker's file"));
     case ConfigSource::defaults:
       return tr(QT_TRANSLATE_NOOP("ConfigRules", "Kafka's default"));
     case ConfigSource::group:
@@ -321,6 +328,28 @@ QString source_words(ConfigSource source) {
     case ConfigSource::logger:
     case ConfigSource::client_metrics:
       return tr(QT_TRANSLATE_NOOP("ConfigRules", "elsewhere"));
+  }
+  return {};
+}
+
+QString source_sentence(ConfigSource source) {
+  switch (source) {
+    case ConfigSource::topic:
+      return tr(QT_TRANSLATE_NOOP("ConfigRules", "This topic has a value of its own."));
+    case ConfigSource::broker:
+      return tr(QT_TRANSLATE_NOOP("ConfigRules", "Set for this one broker while it runs."));
+    case ConfigSource::all_brokers:
+      return tr(QT_TRANSLATE_NOOP("ConfigRules", "Set for all brokers while they run, as their common default."));
+    case ConfigSource::start_file:
+      return tr(QT_TRANSLATE_NOOP("ConfigRules", "The broker was started with it: its properties file or its options."));
+    case ConfigSource::defaults:
+      return tr(QT_TRANSLATE_NOOP("ConfigRules", "Nobody has set it; this is Kafka's default."));
+    case ConfigSource::group:
+      return tr(QT_TRANSLATE_NOOP("ConfigRules", "This group has a value of its own."));
+    case ConfigSource::unknown:
+    case ConfigSource::logger:
+    case ConfigSource::client_metrics:
+      return tr(QT_TRANSLATE_NOOP("ConfigRules", "It comes from elsewhere."));
   }
   return {};
 }

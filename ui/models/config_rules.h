@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the configurations of a topic mean, in our own words: what they do, what may go wrong, which values are possible, and
+// What the configurations of a topic, a broker or a group mean, in our own words: what they do, what may go wrong, which values are possible, and
 // how a value reads to a person ("604800000" is "7 d"). Bounds are those of a Kafka 4.4 broker; the broker has the last word.
 // Pure, no widgets.
 #pragma once
@@ -37,6 +37,8 @@ struct ConfigRule {
 [[nodiscard]] QString config_plain(const std::string& name, const QString& text);
 // "1 to 9", "at least 0", "compact, delete": for the hint below the editor.
 [[nodiscard]] QString config_bounds(const std::string& name, ConfigType type);
+// Where a value comes from: "this topic", for a cell, and the same as a sentence.
 [[nodiscard]] QString source_words(ConfigSource source);
+[[nodiscard]] QString source_sentence(ConfigSource source);
 
 }  // namespace hw::ui

@@ -2,6 +2,8 @@
 list(APPEND HW_UI_SOURCES
   ui/models/client_facts.cpp ui/models/client_facts.h
   ui/models/connect_snippets.cpp ui/models/connect_snippets.h
+  ui/models/broker_config_rules.cpp ui/models/broker_config_rules.h
+  ui/models/config_effects.cpp ui/models/config_effects.h
   ui/models/config_model.cpp ui/models/config_model.h
   ui/models/config_rules.cpp ui/models/config_rules.h
   ui/models/event_model.cpp ui/models/event_model.h

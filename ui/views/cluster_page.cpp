@@ -14,9 +14,11 @@
 #include "ui/painting/shapes.h"
 #include "ui/painting/text.h"
 #include "ui/views/cluster_table.h"
+#include "ui/views/config_dialog.h"
 #include "ui/views/legend_bar.h"
 #include "ui/views/pane.h"
 #include "ui/views/table_setup.h"
+#include "ui/window/command_registry.h"
 #include "ui/window/controls.h"
 
 namespace hw::ui {
@@ -145,6 +147,20 @@ ClusterPage::ClusterPage(QWidget* parent)
 void ClusterPage::attach(Session* session) {
   Page::attach(session);
   canvas_->takeView(session->view(), session->bootstrap());
+}
+
+void ClusterPage::addCommands(CommandRegistry& commands) {
+  commands.add({QStringLiteral("broker.configs"), tr("Configuration of the brokers…"), {},
+                [this](const QVariantMap& args) {
+                  ConfigResource resource{ConfigResource::Kind::broker, {}};
+                  if (const int node = args.value(QStringLiteral("node"), selection().node).toInt(); node >= 0) {
+                    resource.name = std::to_string(node);
+                  }
+                  auto* dialog = new ConfigDialog(session(), resource, window());
+                  dialog->setAttribute(Qt::WA_DeleteOnClose);
+                  dialog->open();
+                },
+                {}, {tr("settings"), tr("broker"), tr("defaults")}});
 }
 
 void ClusterPage::setSelection(const Selection& selection) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ui/views/cluster_canvas.h"
+#include "ui/window/command_source.h"
 #include "ui/window/page.h"
 
 class QScrollArea;
@@ -12,15 +13,17 @@ class QTableView;
 namespace hw::ui {
 
 class ClusterTable;
+class CommandRegistry;
 class LegendBar;
 class SegmentedControl;
 
-class ClusterPage : public Page {
+class ClusterPage : public Page, public CommandSource {
   Q_OBJECT
 
  public:
   explicit ClusterPage(QWidget* parent = nullptr);
   void attach(Session* session) override;
+  void addCommands(CommandRegistry& commands) override;
   void setSelection(const Selection& selection) override;
   void setWidthClass(int width_class) override;
   bool toggleTable() override;

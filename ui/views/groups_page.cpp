@@ -27,6 +27,7 @@
 #include "ui/session/undo_list.h"
 #include "ui/theme/theme.h"
 #include "ui/views/assignment_matrix.h"
+#include "ui/views/config_dialog.h"
 #include "ui/views/data_delegate.h"
 #include "ui/views/list_filter.h"
 #include "ui/views/pane.h"
@@ -346,6 +347,14 @@ void GroupsPage::addCommands(CommandRegistry& commands) {
                   resetOffsets();
                 },
                 has_group, {tr("rewind"), tr("replay"), tr("skip")}});
+  commands.add({QStringLiteral("group.configs"), tr("Configuration of a group…"), {},
+                [this, choose](const QVariantMap& args) {
+                  choose(args);
+                  auto* dialog = new ConfigDialog(session(), {ConfigResource::Kind::group, current_.toStdString()}, window());
+                  dialog->setAttribute(Qt::WA_DeleteOnClose);
+                  dialog->open();
+                },
+                has_group, {tr("settings")}});
   commands.add({QStringLiteral("group.delete"), tr("Delete a group…"), {},
                 [this, choose](const QVariantMap& args) {
                   choose(args);

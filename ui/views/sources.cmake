@@ -9,6 +9,8 @@ list(APPEND HW_UI_SOURCES
   ui/views/cluster_model.cpp ui/views/cluster_model.h
   ui/views/cluster_page.cpp ui/views/cluster_page.h
   ui/views/cluster_table.cpp ui/views/cluster_table.h
+  ui/views/config_dialog.cpp ui/views/config_dialog.h
+  ui/views/config_panel.cpp ui/views/config_panel.h
   ui/views/data_delegate.cpp ui/views/data_delegate.h
   ui/views/groups_page.cpp ui/views/groups_page.h
   ui/views/hex_view.cpp ui/views/hex_view.h

@@ -166,16 +166,7 @@ TopicsPage::TopicsPage(QWidget* parent)
     model_->setCounted(topic, records);
     refresh();
   });
-  connect(details_, &TopicDetails::applied, this, [this](const QString& topic, const std::vector<ConfigChange>& inverse, int count) {
-    const QPointer<Session> session = this->session();
-    UndoList::of(session)->add(tr("%n change(s) of %1 applied", nullptr, count).arg(topic), Selection::ofTopic(topic).address(),
-                               [session, topic, inverse](const std::function<void(QString)>& done) {
-                                 if (session != nullptr) {
-                                   SessionAdmin::of(session).alterConfigs({ConfigResource::Kind::topic, topic.toStdString()}, inverse, false, done);
-                                 }
-                               });
-    undo_->say({}, false);
-  });
+  connect(details_, &TopicDetails::applied, this, [this] { undo_->say({}, false); });
   splitter_->addWidget(table_);
   splitter_->addWidget(details_);
   splitter_->setStretchFactor(0, 1);
@@ -223,7 +214,8 @@ void TopicsPage::addCommands(CommandRegistry& commands) {
                 [this](const QVariantMap& args) {
                   const Selection& s = selection();
                   const bool record = s.kind == Selection::Kind::record || s.kind == Selection::Kind::offset_range;
-                  deleteRecords(chosen(args), s.inPartition() ? s.partition : -1, record ? s.offset : -1);
+                  deleteRecords(chosen(args), args.value(QStringLiteral("partition"), s.inPartition() ? s.partition : -1).toInt(),
+                                args.value(QStringLiteral("offset"), record ? static_cast<qlonglong>(s.offset) : -1).toLongLong());
                 },
                 any, {tr("truncate"), tr("purge")}});
   commands.add({QStringLiteral("topic.configs"), tr("Show the configuration of a topic"), {},

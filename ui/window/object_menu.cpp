@@ -102,6 +102,7 @@ class Filler {
         command(sub, QStringLiteral("topic.create"), {});
         command(sub, QStringLiteral("demo.toggle"), context_.session->demoTraffic() ? ObjectMenu::tr("Stop demo traffic")
                                                                                      : ObjectMenu::tr("Start demo traffic"));
+        command(sub, QStringLiteral("broker.configs"), {}, {{QStringLiteral("node"), selection_.node}});
         command(sub, QStringLiteral("cluster.keep"), {});
         break;
       case Kind::topic:
@@ -125,6 +126,7 @@ class Filler {
         command(sub, QStringLiteral("consumer.remove"), {}, {{QStringLiteral("group"), selection_.group}});
         command(sub, QStringLiteral("group.rebalance"), {}, {{QStringLiteral("group"), selection_.group}});
         sub->addSeparator();
+        command(sub, QStringLiteral("group.configs"), {}, {{QStringLiteral("group"), selection_.group}});
         command(sub, QStringLiteral("group.reset"), {}, {{QStringLiteral("group"), selection_.group}});
         command(sub, QStringLiteral("group.delete"), {}, {{QStringLiteral("group"), selection_.group}});
         break;

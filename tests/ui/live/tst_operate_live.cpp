@@ -18,6 +18,8 @@
 #include "ui/session/undo_list.h"
 #include "ui/theme/theme.h"
 #include "ui/views/assignment_matrix.h"
+#include "ui/views/config_dialog.h"
+#include "ui/views/config_panel.h"
 #include "ui/views/groups_page.h"
 #include "ui/views/rebalance_table.h"
 #include "ui/views/topic_details.h"
@@ -107,6 +109,34 @@ class TestOperateLive : public QObject {
     QTRY_COMPARE_WITH_TIMEOUT(done, count, kSoonMs);
   }
 
+  // Types a value for a key, stages, reviews and applies it.
+  void change(ConfigPanel* panel, const char* key, const char* text) {
+    QTRY_VERIFY_WITH_TIMEOUT(panel->configs()->find(key) != nullptr, kSoonMs);
+    panel->chooseKey(key);
+    panel->editor()->setFocus();
+    panel->editor()->selectAll();
+    QTest::keyClicks(panel->editor(), QString::fromLatin1(text));
+    QTRY_VERIFY_WITH_TIMEOUT(panel->judged(), kSoonMs);
+    QTest::keyClick(panel->editor(), Qt::Key_Return);
+    QVERIFY2(panel->configs()->staged().count(key) == 1, qPrintable(panel->editorNote()));
+    panel->review();
+    auto* review = dialog<ReviewConfigsDialog>();
+    QVERIFY(review != nullptr);
+    QTRY_VERIFY_WITH_TIMEOUT(review->findChild<QAbstractButton*>("applyConfigs")->isEnabled(), kSoonMs);
+    QCOMPARE(review->effects().size(), std::size_t{1});
+    QVERIFY(!review->effects()[0].effect.isEmpty());
+    review->apply();
+    QTRY_VERIFY_WITH_TIMEOUT(dialog<ReviewConfigsDialog>() == nullptr, kSoonMs);
+  }
+  std::string valueOf(ConfigPanel* panel, const char* key) {
+    const ConfigRow* row = panel->configs()->find(key);
+    return row == nullptr ? "?" : row->value.value_or("");
+  }
+  ConfigSource sourceOf(ConfigPanel* panel, const char* key) {
+    const ConfigRow* row = panel->configs()->find(key);
+    return row == nullptr ? ConfigSource::unknown : row->source;
+  }
+
  private slots:
   void initTestCase() {
     install_language(*qApp);
@@ -182,6 +212,74 @@ class TestOperateLive : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(done, kSoonMs);
     QVERIFY2(error.contains(QStringLiteral("INVALID_CONFIG")), qPrintable(error));
     QCOMPARE(config("retention.ms"), std::string("300000"));
+  }
+
+  void aBrokerIsConfiguredWhileItRuns() {
+    window_->showPage("cluster");
+    window_->select(Selection::ofNode(session_->view()->nodes.begin()->first.value()));
+    window_->commands().run("broker.configs");
+    auto* configs = dialog<ConfigDialog>();
+    QVERIFY(configs != nullptr);
+    ConfigPanel* panel = configs->panel();
+    QTRY_VERIFY_WITH_TIMEOUT(panel->configs()->total() > 200, kSoonMs);
+    QCOMPARE(sourceOf(panel, "message.max.bytes"), ConfigSource::defaults);
+    change(panel, "message.max.bytes", "2 MiB");
+    QTRY_COMPARE_WITH_TIMEOUT(valueOf(panel, "message.max.bytes"), std::string("2097152"), kSoonMs);
+    QCOMPARE(sourceOf(panel, "message.max.bytes"), ConfigSource::broker);
+    // What all have in common is another layer below it.
+    configs->showAllBrokers(true);
+    QTRY_COMPARE_WITH_TIMEOUT(sourceOf(panel, "message.max.bytes"), ConfigSource::defaults, kSoonMs);
+    change(panel, "message.max.bytes", "3 MiB");
+    QTRY_COMPARE_WITH_TIMEOUT(sourceOf(panel, "message.max.bytes"), ConfigSource::all_brokers, kSoonMs);
+    QCOMPARE(valueOf(panel, "message.max.bytes"), std::string("3145728"));
+    // A topic without a value of its own follows the one broker, which counts more.
+    ConfigAnswer of_topic;
+    session_->describeConfigs({ConfigResource::Kind::topic, "orders"}, [&of_topic](ConfigAnswer answer) { of_topic = std::move(answer); });
+    QTRY_VERIFY_WITH_TIMEOUT(!of_topic.rows.empty(), kSoonMs);
+    const auto limit = std::find_if(of_topic.rows.begin(), of_topic.rows.end(), [](const ConfigRow& row) { return row.name == "max.message.bytes"; });
+    QVERIFY(limit != of_topic.rows.end());
+    QCOMPARE(limit->value, std::optional<std::string>("2097152"));
+    QCOMPARE(limit->source, ConfigSource::broker);
+    // Both are taken back, the newest first.
+    configs->activateWindow();  // no window manager does it here when a dialog closes
+    QTRY_VERIFY(configs->isActiveWindow());
+    QTest::keyClick(configs, Qt::Key_Z, Qt::ControlModifier);
+    QTRY_COMPARE_WITH_TIMEOUT(sourceOf(panel, "message.max.bytes"), ConfigSource::defaults, kSoonMs);
+    configs->undoBar()->findChild<QAbstractButton*>("undoButton")->click();
+    configs->showAllBrokers(false);
+    QTRY_COMPARE_WITH_TIMEOUT(sourceOf(panel, "message.max.bytes"), ConfigSource::defaults, kSoonMs);
+    // What only the broker knows is said while somebody types: a pool may be doubled, not more.
+    panel->chooseKey("num.io.threads");
+    panel->editor()->selectAll();
+    QTest::keyClicks(panel->editor(), QStringLiteral("500"));
+    QTRY_VERIFY_WITH_TIMEOUT(panel->editorNote().contains(QStringLiteral("refuse")), kSoonMs);
+    QVERIFY(panel->configs()->staged().empty());
+    configs->reject();
+  }
+
+  void aGroupIsConfigured() {
+    addConsumers("tuned", "orders", 1);
+    QTRY_VERIFY_WITH_TIMEOUT(stable("tuned", 1), kSoonMs);
+    window_->showPage("groups");
+    window_->select(Selection::ofGroup("tuned"));
+    window_->commands().run("group.configs", {{"group", QStringLiteral("tuned")}});
+    auto* configs = dialog<ConfigDialog>();
+    QVERIFY(configs != nullptr);
+    ConfigPanel* panel = configs->panel();
+    QCOMPARE(panel->resource(), (ConfigResource{ConfigResource::Kind::group, "tuned"}));
+    change(panel, "consumer.session.timeout.ms", "50 s");
+    QTRY_COMPARE_WITH_TIMEOUT(valueOf(panel, "consumer.session.timeout.ms"), std::string("50000"), kSoonMs);
+    QCOMPARE(sourceOf(panel, "consumer.session.timeout.ms"), ConfigSource::group);
+    configs->undoBar()->findChild<QAbstractButton*>("undoButton")->click();
+    QTRY_VERIFY_WITH_TIMEOUT(sourceOf(panel, "consumer.session.timeout.ms") != ConfigSource::group, kSoonMs);
+    // Out of the bounds that the broker sets: said before anything is sent for good.
+    panel->chooseKey("consumer.session.timeout.ms");
+    panel->editor()->selectAll();
+    QTest::keyClicks(panel->editor(), QStringLiteral("1 d"));
+    QTRY_VERIFY_WITH_TIMEOUT(panel->editorNote().contains(QStringLiteral("refuse")), kSoonMs);
+    configs->reject();
+    QVERIFY(session_->removeConsumer("tuned"));
+    QTRY_VERIFY_WITH_TIMEOUT(group("tuned")->members.empty(), kSoonMs);
   }
 
   void aGroupOfTwoHasAnExactLag() {

@@ -4,6 +4,8 @@
 #include <QSignalSpy>
 #include <QTest>
 
+#include "ui/models/broker_config_rules.h"
+#include "ui/models/config_effects.h"
 #include "ui/models/config_model.h"
 #include "ui/models/config_rules.h"
 #include "ui/models/group_lag.h"
@@ -71,6 +73,9 @@ class TestOperate : public QObject {
   void editsAreStaged();
   void shorterRetentionNamesWhatGoes();
   void retentionBySizeKeepsTheNewest();
+  void aBrokersChangeIsSaidOfItsTopics();
+  void allBrokersAreOneWithoutItsOwnValues();
+  void aClassicGroupHearsNothing();
   void keysMove();
   void resetPlans();
   void momentsAreRead();
@@ -209,6 +214,70 @@ void TestOperate::retentionBySizeKeepsTheNewest() {
   std::vector<PartitionSegments> behind = log;
   behind[0].high_watermark = 5;
   QCOMPARE(deletable(behind, retention_settings("delete", "-1", "0"), 1'000), Deletable{});
+}
+
+void TestOperate::aBrokersChangeIsSaidOfItsTopics() {
+  const std::int64_t now = 1'700'000'000'000;
+  const std::int64_t mib = 1 << 20;
+  const std::vector<PartitionSegments> log{partition(0, {{0, mib, now - 10'000'000}, {100, mib, now - 9'000'000}, {200, mib, now}}, 300)};
+  const std::vector<InheritingTopic> topics{{"follows", {}, 1, log}, {"own", {{"retention.ms", "-1"}, {"min.insync.replicas", "1"}}, 1, log}};
+  const std::map<std::string, std::string> before{{"log.cleanup.policy", "delete"}, {"log.retention.ms", "604800000"}, {"log.retention.bytes", "-1"}};
+  std::map<std::string, std::string> after = before;
+  after["log.retention.ms"] = "3600000";
+  QVERIFY(needs_segments({{"log.retention.ms", std::string("3600000")}}));
+  const std::vector<ChangeEffect> shorter = broker_change_effects(before, after, {{"log.retention.ms", std::string("3600000")}}, topics, 2, now);
+  QCOMPARE(shorter.size(), std::size_t{1});
+  QVERIFY(shorter[0].harmful);
+  // Of the topic that follows only: 2 segments, 200 records.
+  QVERIFY2(shorter[0].effect.contains(QStringLiteral("1 topic")) && shorter[0].effect.contains(QStringLiteral("2.0 MiB")) &&
+               shorter[0].effect.contains(QStringLiteral("200 records")) && !shorter[0].effect.contains(QStringLiteral("looked at")),
+           qPrintable(shorter[0].effect));
+  QVERIFY(broker_change_effects(before, after, {{"log.retention.ms", std::string("3600000")}}, topics, 1, now)[0].effect.contains(QStringLiteral("looked at")));
+  const std::vector<ChangeEffect> least = broker_change_effects({{"min.insync.replicas", "1"}}, {{"min.insync.replicas", "2"}},
+                                                                {{"min.insync.replicas", std::string("2")}}, topics, 2, now);
+  QVERIFY(least[0].harmful && least[0].effect.contains(QStringLiteral("refused")));
+  const std::vector<ChangeEffect> limit = broker_change_effects({{"max.connections", "10"}}, {{"max.connections", "5"}},
+                                                                {{"max.connections", std::string("5")}}, topics, 2, now);
+  QVERIFY(!limit[0].harmful && limit[0].effect.contains(QStringLiteral("new connections")));
+  QCOMPARE(topic_key_of("log.roll.ms"), std::string_view("segment.ms"));
+  QVERIFY(topic_key_of("num.io.threads").empty());
+  // A broker's key has the unit and the bounds of the topic's.
+  QCOMPARE(config_plain("log.retention.ms", QStringLiteral("2 h")), QStringLiteral("7200000"));
+  QCOMPARE(check_config("log.segment.bytes", ConfigType::int32, QStringLiteral("1000")).level, RuleAnswer::Level::error);
+  QVERIFY(!config_doc("num.io.threads").isEmpty() && !config_doc("consumer.session.timeout.ms").isEmpty());
+}
+
+void TestOperate::allBrokersAreOneWithoutItsOwnValues() {
+  ConfigRow row;
+  row.name = "log.retention.ms";
+  row.value = "1";
+  row.source = ConfigSource::broker;
+  row.synonyms = {{"log.retention.ms", std::string("1"), ConfigSource::broker},
+                  {"log.retention.ms", std::string("2"), ConfigSource::all_brokers},
+                  {"log.retention.hours", std::string("168"), ConfigSource::defaults}};
+  ConfigRow tls;
+  tls.name = "ssl.keystore.location";
+  const std::vector<ConfigRow> common = rows_of_all_brokers({row, tls});
+  QCOMPARE(common[0].value, std::optional<std::string>("2"));
+  QCOMPARE(common[0].source, ConfigSource::all_brokers);
+  QCOMPARE(common[0].synonyms.size(), std::size_t{2});
+  QVERIFY(!common[0].read_only && common[1].read_only);
+  ConfigModel model;
+  model.setOwnSource(ConfigSource::all_brokers);
+  model.setRows(common);
+  QCOMPARE(model.stage("log.retention.ms", std::nullopt).level, RuleAnswer::Level::ok);  // the common value can be taken away
+  QCOMPARE(model.effective("log.retention.ms"), std::string("168"));
+  QCOMPARE(model.inverse(model.changes()), (std::vector<ConfigChange>{{"log.retention.ms", std::string("2")}}));
+  model.setOwnSource(ConfigSource::broker);
+  model.setRows({row});
+  QCOMPARE(model.inverse({{"log.retention.ms", std::nullopt}}), (std::vector<ConfigChange>{{"log.retention.ms", std::string("1")}}));
+}
+
+void TestOperate::aClassicGroupHearsNothing() {
+  const std::vector<ConfigChange> changes{{"consumer.session.timeout.ms", std::string("10000")}};
+  QVERIFY(group_change_effects({}, {}, changes, true)[0].effect.contains(QStringLiteral("nothing now")));
+  QVERIFY(group_change_effects({}, {}, changes, false)[0].effect.contains(QStringLiteral("heartbeat")));
+  QVERIFY(group_change_effects({}, {}, {{"share.session.timeout.ms", std::string("1")}}, false)[0].effect.contains(QStringLiteral("share")));
 }
 
 void TestOperate::keysMove() {

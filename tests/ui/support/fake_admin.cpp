@@ -2,6 +2,7 @@
 // FakeSession: configurations, logs, groups and built-in consumers without an engine.
 #include <algorithm>
 #include <set>
+#include <span>
 
 #include "tests/ui/support/fake_session.h"
 
@@ -31,6 +32,18 @@ constexpr FakeConfig kTopicConfigs[] = {
     {"segment.ms", "604800000", ConfigType::int64},
     {"unclean.leader.election.enable", "false", ConfigType::boolean},
 };
+constexpr FakeConfig kBrokerConfigs[] = {
+    {"log.retention.bytes", "-1", ConfigType::int64},
+    {"log.retention.ms", "604800000", ConfigType::int64},
+    {"max.connections.per.ip", "2147483647", ConfigType::int32},
+    {"message.max.bytes", "1048588", ConfigType::int32},
+    {"min.insync.replicas", "1", ConfigType::int32},
+    {"num.io.threads", "8", ConfigType::int32},
+};
+constexpr FakeConfig kGroupConfigs[] = {
+    {"consumer.heartbeat.interval.ms", "5000", ConfigType::int32},
+    {"consumer.session.timeout.ms", "45000", ConfigType::int32},
+};
 
 QString text(const std::string& value) { return QString::fromStdString(value); }
 
@@ -43,7 +56,29 @@ void FakeSession::describeConfigs(const ConfigResource& resource, std::function<
   if (result.error.isEmpty() && resource.kind == ConfigResource::Kind::topic && topic == topics_.end()) {
     result.error = QStringLiteral("UNKNOWN_TOPIC_OR_PARTITION");
   }
-  if (result.error.isEmpty()) {
+  if (result.error.isEmpty() && resource.kind != ConfigResource::Kind::topic) {
+    const bool broker = resource.kind == ConfigResource::Kind::broker;
+    const auto own_source = broker ? ConfigSource::broker : ConfigSource::group;
+    const std::span<const FakeConfig> known = broker ? std::span<const FakeConfig>(kBrokerConfigs) : std::span<const FakeConfig>(kGroupConfigs);
+    for (const FakeConfig& config : known) {
+      ConfigRow row;
+      row.name = config.name;
+      row.type = config.type;
+      const auto layer = [&](const std::string& name, ConfigSource source) {
+        if (const auto own = other_configs_.find({static_cast<int>(resource.kind), name, row.name}); own != other_configs_.end()) {
+          row.synonyms.push_back({row.name, own->second, source});
+        }
+      };
+      layer(resource.name, own_source);
+      if (broker) {
+        layer({}, ConfigSource::all_brokers);
+      }
+      row.synonyms.push_back({row.name, config.value, ConfigSource::defaults});
+      row.value = row.synonyms.front().value;
+      row.source = row.synonyms.front().source;
+      result.rows.push_back(std::move(row));
+    }
+  } else if (result.error.isEmpty()) {
     for (const FakeConfig& config : kTopicConfigs) {
       ConfigRow row;
       row.name = config.name;
@@ -68,7 +103,16 @@ void FakeSession::alterConfigs(const ConfigResource& resource, const std::vector
                                std::function<void(QString error)> done) {
   const QString error = takeError();
   const auto topic = topics_.find(resource.name);
-  if (error.isEmpty() && !validate_only && topic != topics_.end()) {
+  if (error.isEmpty() && !validate_only && resource.kind != ConfigResource::Kind::topic) {
+    for (const ConfigChange& change : changes) {
+      const OtherConfig key{static_cast<int>(resource.kind), resource.name, change.name};
+      if (change.value) {
+        other_configs_[key] = *change.value;
+      } else {
+        other_configs_.erase(key);
+      }
+    }
+  } else if (error.isEmpty() && !validate_only && topic != topics_.end()) {
     for (const ConfigChange& change : changes) {
       if (change.value) {
         topic->second.configs[change.name] = *change.value;

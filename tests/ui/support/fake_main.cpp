@@ -3,6 +3,7 @@
 //   fake_window --shot cluster --out p1.png --theme dark --size 1440x900 [--nodes 3 --stop 3] [--external]
 #include <QApplication>
 #include <QCommandLineParser>
+#include <QTimer>
 
 #include "tests/ui/support/fake_session.h"
 #include "ui/theme/theme.h"
@@ -20,6 +21,7 @@ int main(int argc, char** argv) {
                      {"theme", "dark or light", "THEME", "dark"},
                      {"size", "WxH", "SIZE", "1440x900"},
                      {"select", "address", "ADDRESS"},
+                     {"run", "a command before the picture", "COMMAND"},
                      {"nodes", "brokers", "N", "1"},
                      {"stop", "a node that is stopped", "N", "0"},
                      {"topics", "more topics", "N", "0"},
@@ -78,6 +80,9 @@ int main(int argc, char** argv) {
     shot.settle_ms = 600;
     shot.selection = parser.value("select");
     hw::ui::schedule_shot(&window, shot);
+    if (parser.isSet("run")) {
+      QTimer::singleShot(shot.settle_ms + 300, &window, [&] { window.commands().run(parser.value("run")); });
+    }
   } else {
     window.show();
   }

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "ui/session/batch_reader.h"
@@ -148,6 +149,8 @@ class FakeSession : public Session, public SessionAdmin {
   QTimer clock_;
   observe::ViewPtr view_;
   std::map<std::string, Topic> topics_;
+  using OtherConfig = std::tuple<int, std::string, std::string>;  // kind, name, key: of brokers and groups
+  std::map<OtherConfig, std::string> other_configs_;
   std::map<std::string, Group> groups_;
   bool groups_changed_ = true;
   std::vector<BuiltInConsumer> consumers_;
