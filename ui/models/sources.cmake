@@ -16,6 +16,7 @@ list(APPEND HW_UI_SOURCES
   ui/models/object_export.cpp ui/models/object_export.h
   ui/models/key_moves.cpp ui/models/key_moves.h
   ui/models/offset_reset.cpp ui/models/offset_reset.h
+  ui/models/record_history.cpp ui/models/record_history.h
   ui/models/retention_preview.cpp ui/models/retention_preview.h
   ui/models/row_diff.h
   ui/models/topic_model.cpp ui/models/topic_model.h

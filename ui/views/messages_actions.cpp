@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // MessagesPage: menus, copying, export, columns and time zone.
+#include <QActionGroup>
 #include <QApplication>
 #include <QClipboard>
 #include <QComboBox>
@@ -14,6 +15,8 @@
 #include <QSettings>
 #include <QStandardPaths>
 #include <QTableView>
+#include <algorithm>
+#include <utility>
 
 #include "ui/filter/filter_box.h"
 #include "ui/filter/record_fields.h"
@@ -104,6 +107,14 @@ void MessagesPage::fillRecordMenu(QMenu& menu) {
     connect(menu.addAction(tr("Edit and resend\u2026")), &QAction::triggered, this, [produce] { produce(false); });
     connect(menu.addAction(tr("Copy to another topic\u2026")), &QAction::triggered, this, [produce] { produce(true); });
   }
+  menu.addSeparator();
+  QAction* remove = menu.addAction(tr("Delete records before here\u2026"));
+  remove->setObjectName(QStringLiteral("topic.delete_records"));
+  connect(remove, &QAction::triggered, this, [this, row] {
+    Q_EMIT commandRequested(QStringLiteral("topic.delete_records"), {{QStringLiteral("topic"), topic()},
+                                                                     {QStringLiteral("partition"), row.partition},
+                                                                     {QStringLiteral("offset"), static_cast<qlonglong>(row.offset)}});
+  });
 }
 
 void MessagesPage::recordMenu(const QPoint& global) {
@@ -128,8 +139,56 @@ void MessagesPage::columnsMenu(QMenu& menu) {
   }
 }
 
+void MessagesPage::orderMenu(QMenu& menu) {
+  using Order = RecordModel::Order;
+  const std::pair<Order, QString> orders[] = {{Order::as_read, tr("As read, by time within a page")},
+                                              {Order::per_partition, tr("Per partition, by offset: Kafka's order")},
+                                              {Order::oldest_first, tr("By timestamp, partitions mixed")},
+                                              {Order::newest_first, tr("Newest first, partitions mixed")}};
+  auto* group = new QActionGroup(&menu);
+  for (const auto& [order, words] : orders) {
+    QAction* action = menu.addAction(words);
+    action->setCheckable(true);
+    action->setChecked(order == model_->order());
+    group->addAction(action);
+    connect(action, &QAction::triggered, this, [this, order = order] { setOrder(order); });
+  }
+}
+
+void MessagesPage::setOrder(RecordModel::Order order) {
+  using Order = RecordModel::Order;
+  if (order == model_->order()) {
+    return;
+  }
+  model_->setOrder(order);
+  QHeaderView* head = table_->horizontalHeader();
+  head->setSortIndicatorShown(order != Order::as_read);
+  if (order != Order::as_read) {
+    head->setSortIndicator(order == Order::per_partition ? RecordModel::kOffset : RecordModel::kTime,
+                           order == Order::newest_first ? Qt::DescendingOrder : Qt::AscendingOrder);
+  }
+  if (tail_ && !selection().inPartition()) {
+    order == Order::newest_first ? table_->scrollToTop() : table_->scrollToBottom();
+  } else if (table_->currentIndex().isValid()) {
+    table_->scrollTo(table_->currentIndex(), QAbstractItemView::PositionAtCenter);
+  }
+  saveView();
+}
+
+// A click on a heading: its order, the other way round, and back to how the records were read.
+void MessagesPage::onSection(int section) {
+  using Order = RecordModel::Order;
+  const Order now = model_->order();
+  if (section == RecordModel::kTime) {
+    setOrder(now == Order::oldest_first ? Order::newest_first : now == Order::newest_first ? Order::as_read : Order::oldest_first);
+  } else if (section == RecordModel::kOffset || section == RecordModel::kPartition) {
+    setOrder(now == Order::per_partition ? Order::as_read : Order::per_partition);
+  }
+}
+
 void MessagesPage::optionsMenu() {
   QMenu menu(this);
+  orderMenu(*menu.addMenu(tr("Order")));
   columnsMenu(*menu.addMenu(tr("Columns")));
   QAction* utc = menu.addAction(tr("Times in UTC"));
   utc->setCheckable(true);
@@ -237,6 +296,7 @@ void MessagesPage::saveView() const {
   }
   settings.setValue(QStringLiteral("messages/hidden"), hidden);
   settings.setValue(QStringLiteral("messages/utc"), utc_);
+  settings.setValue(QStringLiteral("messages/order"), static_cast<int>(model_->order()));
 }
 
 void MessagesPage::loadView() {
@@ -253,6 +313,8 @@ void MessagesPage::loadView() {
   if (settings.value(QStringLiteral("messages/utc")).toBool()) {
     setUtc(true);
   }
+  const int order = settings.value(QStringLiteral("messages/order")).toInt();
+  setOrder(static_cast<RecordModel::Order>(std::clamp(order, 0, static_cast<int>(RecordModel::Order::newest_first))));
 }
 
 }  // namespace hw::ui

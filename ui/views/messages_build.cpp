@@ -134,6 +134,8 @@ void MessagesPage::buildTable(QWidget* body) {
   table_->horizontalHeader()->setStretchLastSection(false);
   table_->horizontalHeader()->setSectionResizeMode(RecordModel::kValue, QHeaderView::Stretch);
   table_->horizontalHeader()->setContextMenuPolicy(Qt::CustomContextMenu);
+  table_->horizontalHeader()->setSectionsClickable(true);
+  table_->horizontalHeader()->setToolTip(tr("Click P, Offset or Time to order the list; again to turn it round, or back"));
   table_->setColumnHidden(RecordModel::kSize, true);
   table_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   table_->viewport()->installEventFilter(this);
@@ -157,6 +159,8 @@ void MessagesPage::connectAll() {
     pill_->hide();
     if (latest_per_key_) {
       restart();
+    } else if (model_->order() == RecordModel::Order::newest_first) {
+      table_->scrollToTop();
     } else {
       table_->scrollToBottom();
     }
@@ -245,8 +249,10 @@ void MessagesPage::connectAll() {
   });
   connect(options_, &QAbstractButton::clicked, this, &MessagesPage::optionsMenu);
   connect(table_, &QWidget::customContextMenuRequested, this, [this](const QPoint& at) { recordMenu(table_->viewport()->mapToGlobal(at)); });
+  connect(table_->horizontalHeader(), &QHeaderView::sectionClicked, this, &MessagesPage::onSection);
   connect(table_->horizontalHeader(), &QWidget::customContextMenuRequested, this, [this](const QPoint& at) {
     QMenu menu(this);
+    orderMenu(*menu.addMenu(tr("Order")));
     columnsMenu(menu);
     menu.exec(table_->horizontalHeader()->mapToGlobal(at));
   });

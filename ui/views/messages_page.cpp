@@ -90,6 +90,7 @@ void MessagesPage::attach(Session* session) {
   feed_->setSession(session);
   detail_->setReader(session->batches());
   volume_->setVisible(session->batches() != nullptr);
+  (void)RecordJournal::of(session);  // it sees what happens from now on
   refreshTopics();
 }
 
@@ -292,6 +293,11 @@ void MessagesPage::frame() {
   } else if (tail_) {
     feed_->poll();
   }
+  removeDeleted();
+  constexpr qint64 kHistoryEveryMs = 1'000;
+  if (history_at_.isValid() && history_at_.elapsed() >= kHistoryEveryMs) {
+    refreshHistory();
+  }
   constexpr qint64 kSampleEveryMs = 3'000;
   if (!sampled_at_.isValid() || sampled_at_.elapsed() >= kSampleEveryMs) {
     sampleVolume();
@@ -417,7 +423,9 @@ void MessagesPage::onRows(const std::vector<RecordRow>& rows, bool above) {
   const bool first = model_->rowCount() == 0;
   const int before = bar->value();
   const std::int64_t dropped = model_->dropped();
-  if (above) {
+  if (model_->order() != RecordModel::Order::as_read) {
+    insertOrdered(rows, above, first);
+  } else if (above) {
     model_->prepend(rows);
     if (first || (end && scanning())) {
       table_->scrollToBottom();
@@ -454,16 +462,89 @@ void MessagesPage::onRows(const std::vector<RecordRow>& rows, bool above) {
   refreshState();
 }
 
+// In a chosen order rows come in anywhere. What is at the top of the view stays there, but for whoever watches the end that grows.
+void MessagesPage::insertOrdered(const std::vector<RecordRow>& rows, bool above, bool first) {
+  using Order = RecordModel::Order;
+  QScrollBar* bar = table_->verticalScrollBar();
+  const bool newest_first = model_->order() == Order::newest_first;
+  const bool watching = newest_first ? bar->value() <= 1 : atEnd();
+  const QPersistentModelIndex top = first ? QModelIndex() : model_->index(bar->value(), 0);
+  if (above) {
+    model_->prepend(rows);
+  } else {
+    model_->append(rows);
+  }
+  const bool follow = tail_ && !above && model_->order() != Order::per_partition && (scanning() || from_->current() == 0) &&
+                      (first || (watching && !pointer_inside_));
+  if (follow || first) {
+    newest_first ? table_->scrollToTop() : table_->scrollToBottom();
+    if (first && !newest_first && model_->order() == Order::per_partition) {
+      table_->scrollToTop();
+    }
+    return;
+  }
+  if (top.isValid()) {
+    table_->scrollTo(top, QAbstractItemView::PositionAtTop);
+  }
+  if (tail_ && !above) {
+    unseen_ += static_cast<std::int64_t>(rows.size());
+    pill_->setText(tr("+ %1 new").arg(format_count(unseen_)));
+    placePill();
+    pill_->show();
+  }
+}
+
+// Records that somebody, or retention, deleted while they were listed.
+void MessagesPage::removeDeleted() {
+  const observe::ViewPtr now = session()->view();
+  const observe::TopicView* t = now->find_topic(topic().toStdString());
+  if (t == nullptr || model_->rowCount() == 0) {
+    starts_.clear();
+    return;
+  }
+  int gone = 0;
+  for (const auto& p : t->partitions) {
+    const event::ReplicaCounters* c = p == nullptr ? nullptr : p->leader_counters();
+    if (c == nullptr || (partition() >= 0 && p->index.value() != partition()) || p->index.value() >= static_cast<std::int32_t>(RecordFeed::kMaxPartitions)) {
+      continue;
+    }
+    const std::int64_t start = c->log_start_offset.get();
+    if (std::int64_t& known = starts_[p->index.value()]; known != start) {
+      known = start;
+      gone += model_->removeBefore(p->index.value(), start);
+    }
+  }
+  if (gone > 0) {
+    if (model_->rowCount() == 0) {
+      detail_->clear();
+    }
+    refreshState();
+  }
+}
+
 void MessagesPage::onScroll(int value) {
   const QScrollBar* bar = table_->verticalScrollBar();
   if (atEnd()) {
-    unseen_ = 0;
-    pill_->hide();
+    if (model_->order() != RecordModel::Order::newest_first) {
+      unseen_ = 0;
+      pill_->hide();
+    }
     if (!scanning() && !tail_ && model_->rowCount() > 0 && static_cast<std::size_t>(model_->rowCount()) < RecordModel::kMaxRows) {
       feed_->more();
     }
   }
-  if (!scanning() && value <= 2 && bar->maximum() > 0 && model_->dropped() == 0 && feed_->canGoEarlier() &&
+  if (model_->order() == RecordModel::Order::newest_first) {
+    if (value <= 1) {
+      unseen_ = 0;
+      pill_->hide();
+    }
+    if (!scanning() && atEnd() && bar->maximum() > 0 && model_->dropped() == 0 && feed_->canGoEarlier() &&
+        static_cast<std::size_t>(model_->rowCount() + RecordFeed::kPage) < RecordModel::kMaxRows) {
+      feed_->earlier();  // older ones are below here
+    }
+  }
+  if (!scanning() && value <= 2 && model_->order() != RecordModel::Order::newest_first && bar->maximum() > 0 &&
+      model_->dropped() == 0 && feed_->canGoEarlier() &&
       static_cast<std::size_t>(model_->rowCount() + RecordFeed::kPage) < RecordModel::kMaxRows) {
     feed_->earlier();
   }
@@ -476,8 +557,16 @@ void MessagesPage::onCurrent() {
   }
   const RecordRow& row = model_->row(index.row());
   detail_->show(topic(), session()->bootstrap(), partitionsOfTopic(), row);
+  refreshHistory();
   if (!selecting_) {
     Q_EMIT selectionRequested(Selection::ofRecord(topic(), row.partition, row.offset));
+  }
+}
+
+void MessagesPage::refreshHistory() {
+  if (detail_->row()) {
+    history_at_.start();
+    detail_->setHistory(record_history(*session()->view(), *RecordJournal::of(session()), topic(), *detail_->row()));
   }
 }
 

@@ -8,12 +8,14 @@
 
 #include <QElapsedTimer>
 #include <QTimer>
+#include <map>
 #include <optional>
 
 #include "ui/session/record_scan.h"
 #include "ui/session/volume.h"
 #include "ui/views/record_export.h"
 #include "ui/views/record_feed.h"
+#include "ui/views/record_model.h"
 #include "ui/window/page.h"
 
 class QComboBox;
@@ -28,7 +30,6 @@ namespace hw::ui {
 class Button;
 class FilterBox;
 class RecordDetail;
-class RecordModel;
 class SegmentedControl;
 class TableNotice;
 class TextLabel;
@@ -58,6 +59,7 @@ class MessagesPage : public Page {
   void setFrom(RecordFeed::From from);
   void setIsolation(Isolation isolation);
   void setLatestPerKey(bool on);
+  void setOrder(RecordModel::Order order);
   void setUtc(bool utc);
   // Writes what the page shows, all of it and not only the rows that are in the list. False: nothing to export, or one is
   // under way.
@@ -90,6 +92,7 @@ class MessagesPage : public Page {
   void onRows(const std::vector<RecordRow>& rows, bool above);
   void onScroll(int value);
   void onCurrent();
+  void refreshHistory();
   void onPageDone();
   void refreshState();
   void placePill();
@@ -114,6 +117,10 @@ class MessagesPage : public Page {
   void recordMenu(const QPoint& global);
   void columnsMenu(QMenu& menu);
   void optionsMenu();
+  void orderMenu(QMenu& menu);
+  void onSection(int section);
+  void removeDeleted();
+  void insertOrdered(const std::vector<RecordRow>& rows, bool above, bool first);
   void copy(const QString& text);
   void exportDialog();
   void onExported(const QString& error, std::int64_t records);
@@ -152,6 +159,8 @@ class MessagesPage : public Page {
   std::vector<ScanPart> sampled_;
   QString sampled_topic_;
   QElapsedTimer sampled_at_;
+  QElapsedTimer history_at_;
+  std::map<std::int32_t, std::int64_t> starts_;  // where the logs of the topic began when we last looked
   std::shared_ptr<const void> topics_seen_;
   std::shared_ptr<const void> groups_seen_;
   std::optional<Selection> pending_;  // to be shown when the page is, or when its rows have come

@@ -148,11 +148,15 @@ RecordDetail::RecordDetail(QWidget* parent) : QWidget(parent) {
   connect(tree_, &QTreeWidget::itemExpanded, this, [this](QTreeWidgetItem* item) {
     if (item == tree_->topLevelItem(0)) {
       batch_open_ = true;
+    } else if (item == history_item_) {
+      history_open_ = true;
     }
   });
   connect(tree_, &QTreeWidget::itemCollapsed, this, [this](QTreeWidgetItem* item) {
     if (item == tree_->topLevelItem(0)) {
       batch_open_ = false;
+    } else if (item == history_item_) {
+      history_open_ = false;
     }
   });
   connect(hex_, &HexView::byteClicked, this, &RecordDetail::onByte);
@@ -185,6 +189,8 @@ void RecordDetail::clear() {
   ++asked_;
   row_.reset();
   anatomy_.reset();
+  history_item_ = nullptr;
+  history_.clear();
   tree_->clear();
   hex_->setBytes({});
   hex_->setPlaceholder(tr("Select a record: its batch is shown byte by byte."));
@@ -217,6 +223,7 @@ void RecordDetail::show(const QString& topic, const QString& bootstrap, std::int
     return;
   }
   anatomy_.reset();
+  history_.clear();
   text_made_ = false;
   hex_->setBytes({});
   hex_->setPlaceholder(reader_ != nullptr ? QString() : tr("A real broker does not show its stored batches; the embedded engine does."));
@@ -235,6 +242,44 @@ void RecordDetail::setAnatomy(const BatchAnatomyPtr& anatomy) {
   anatomy_ = anatomy;
   text_made_ = false;
   build();
+}
+
+void RecordDetail::setHistory(const std::vector<HistoryStep>& steps) {
+  if (!row_ || steps == history_) {
+    return;
+  }
+  history_ = steps;
+  const QSignalBlocker block(tree_);
+  buildHistory();
+}
+
+QString RecordDetail::historyText() const {
+  QStringList lines;
+  for (const HistoryStep& step : history_) {
+    lines << QStringLiteral("%1: %2").arg(step.what, step.detail);
+  }
+  return lines.join(QLatin1Char('\n'));
+}
+
+void RecordDetail::buildHistory() {
+  if (history_.empty()) {
+    return;
+  }
+  if (history_item_ == nullptr) {
+    history_item_ = add(nullptr, tr("History"), {});
+    constexpr int kBehindRecord = 2;
+    tree_->takeTopLevelItem(tree_->indexOfTopLevelItem(history_item_));
+    tree_->insertTopLevelItem(kBehindRecord, history_item_);
+  }
+  qDeleteAll(history_item_->takeChildren());
+  const QString line = history_line(history_);
+  history_item_->setText(1, line);
+  history_item_->setToolTip(1, line);
+  history_item_->setData(1, Qt::AccessibleTextRole, QStringLiteral("%1 %2").arg(history_item_->text(0), line));
+  for (const HistoryStep& step : history_) {
+    add(history_item_, step.what, step.at_ms < 0 ? step.detail : QStringLiteral("%1  %2").arg(time_text(step.at_ms, utc_), step.detail));
+  }
+  history_item_->setExpanded(history_open_);
 }
 
 void RecordDetail::setForm(Form form) {
@@ -304,9 +349,11 @@ void RecordDetail::build() {
   const Kind current = tree_->currentItem() != nullptr && tree_->currentItem()->data(0, kKind).toInt() >= 0
                            ? static_cast<Kind>(tree_->currentItem()->data(0, kKind).toInt())
                            : (anatomy_ != nullptr && anatomy_->compressed ? Kind::crc : Kind::value);
+  history_item_ = nullptr;
   tree_->clear();
   buildBatch();
   buildRecord();
+  buildHistory();
   const bool compressed = anatomy_ != nullptr && anatomy_->compressed;
   form_control_->setVisible(compressed);
   form_control_plain_->setVisible(!compressed);

@@ -10,7 +10,9 @@
 #include <QWidget>
 #include <memory>
 #include <optional>
+#include <vector>
 
+#include "ui/models/record_history.h"
 #include "ui/session/batch_anatomy.h"
 #include "ui/session/session.h"
 
@@ -38,6 +40,9 @@ class RecordDetail : public QWidget {
   void show(const QString& topic, const QString& bootstrap, std::int32_t partitions, const RecordRow& row);
   void clear();
   void setAnatomy(const BatchAnatomyPtr& anatomy);
+  // Of the record that is shown; nothing moves where it is the same.
+  void setHistory(const std::vector<HistoryStep>& steps);
+  [[nodiscard]] QString historyText() const;
   void setForm(Form form);
   [[nodiscard]] Form form() const { return form_; }
   [[nodiscard]] HexView* hex() const { return hex_; }
@@ -60,6 +65,7 @@ class RecordDetail : public QWidget {
   void build();
   void buildBatch();
   void buildRecord();
+  void buildHistory();
   void showText();
   void showBytes();
   void onItem(QTreeWidgetItem* item);
@@ -87,6 +93,9 @@ class RecordDetail : public QWidget {
   std::int32_t partitions_ = 0;
   std::optional<RecordRow> row_;
   BatchAnatomyPtr anatomy_;
+  std::vector<HistoryStep> history_;
+  QTreeWidgetItem* history_item_ = nullptr;  // the tree's
+  bool history_open_ = false;
   Form form_ = Form::stored;
   bool text_made_ = false;
   bool utc_ = false;

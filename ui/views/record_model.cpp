@@ -3,6 +3,8 @@
 
 #include <QPainter>
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include "ui/painting/shapes.h"
 #include "ui/painting/text.h"
@@ -33,6 +35,8 @@ RecordModel::RecordModel(QObject* parent, std::size_t max_rows) : QAbstractTable
 void RecordModel::clear() {
   beginResetModel();
   rows_.clear();
+  first_arrival_ = 0;
+  next_arrival_ = 0;
   bytes_ = 0;
   dropped_ = 0;
   endResetModel();
@@ -49,6 +53,80 @@ void RecordModel::setUtc(bool utc) {
   }
 }
 
+bool RecordModel::before(const Item& a, const Item& b) const {
+  const auto place = [](const Item& item) { return std::make_pair(item.row.partition, item.row.offset); };
+  switch (order_) {
+    case Order::as_read:
+      return a.arrival < b.arrival;
+    case Order::per_partition:
+      return place(a) < place(b);
+    case Order::oldest_first:
+      return a.row.timestamp_ms != b.row.timestamp_ms ? a.row.timestamp_ms < b.row.timestamp_ms : place(a) < place(b);
+    case Order::newest_first:
+      return a.row.timestamp_ms != b.row.timestamp_ms ? a.row.timestamp_ms > b.row.timestamp_ms : place(b) < place(a);
+  }
+  return false;
+}
+
+void RecordModel::sort() {
+  const auto less = [this](const Item& a, const Item& b) { return before(a, b); };
+  if (std::is_sorted(rows_.begin(), rows_.end(), less)) {
+    return;
+  }
+  std::vector<int> from(rows_.size());
+  std::iota(from.begin(), from.end(), 0);
+  const auto at = [this](int i) -> const Item& { return rows_[static_cast<std::size_t>(i)]; };
+  std::stable_sort(from.begin(), from.end(), [&](int a, int b) { return before(at(a), at(b)); });
+  Q_EMIT layoutAboutToBeChanged();
+  std::vector<int> to(from.size());
+  std::deque<Item> sorted;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    to[static_cast<std::size_t>(from[i])] = static_cast<int>(i);
+    sorted.push_back(std::move(rows_[static_cast<std::size_t>(from[i])]));
+  }
+  rows_ = std::move(sorted);
+  const QModelIndexList kept = persistentIndexList();
+  QModelIndexList moved;
+  for (const QModelIndex& old : kept) {
+    moved << index(to[static_cast<std::size_t>(old.row())], old.column());
+  }
+  changePersistentIndexList(kept, moved);
+  Q_EMIT layoutChanged();
+}
+
+void RecordModel::setOrder(Order order) {
+  order_ = order;
+  sort();
+}
+
+template <typename Gone>
+int RecordModel::removeWhere(const Gone& gone) {
+  int left = 0;
+  for (int end = rowCount(); end > 0;) {
+    if (!gone(rows_[static_cast<std::size_t>(end - 1)])) {
+      --end;
+      continue;
+    }
+    int begin = end - 1;
+    while (begin > 0 && gone(rows_[static_cast<std::size_t>(begin - 1)])) {
+      --begin;
+    }
+    beginRemoveRows({}, begin, end - 1);
+    for (int i = begin; i < end; ++i) {
+      bytes_ -= row_bytes(rows_[static_cast<std::size_t>(i)].row);
+    }
+    rows_.erase(rows_.begin() + begin, rows_.begin() + end);
+    endRemoveRows();
+    left += end - begin;
+    end = begin;
+  }
+  return left;
+}
+
+int RecordModel::removeBefore(std::int32_t partition, std::int64_t offset) {
+  return removeWhere([&](const Item& item) { return item.row.partition == partition && item.row.offset < offset; });
+}
+
 void RecordModel::append(std::vector<RecordRow> rows) {
   if (rows.empty()) {
     return;
@@ -57,28 +135,35 @@ void RecordModel::append(std::vector<RecordRow> rows) {
     dropped_ += static_cast<std::int64_t>(rows.size() - max_rows_);
     rows.erase(rows.begin(), rows.end() - static_cast<std::ptrdiff_t>(max_rows_));
   }
-  const std::size_t after = rows_.size() + rows.size();
+  std::int64_t coming = 0;
   for (const RecordRow& row : rows) {
-    bytes_ += row_bytes(row);
+    coming += row_bytes(row);
   }
-  std::size_t gone = after > max_rows_ ? after - max_rows_ : 0;
-  std::int64_t left = bytes_;
-  for (std::size_t i = 0; i < rows_.size() && (i < gone || left > kMaxBytes); ++i) {
-    left -= row_bytes(rows_[i]);
-    gone = std::max(gone, i + 1);
+  // Those that arrived first leave, wherever they stand.
+  if (const std::size_t after = rows_.size() + rows.size(); after > max_rows_ || bytes_ + coming > kMaxBytes) {
+    std::vector<std::pair<std::int64_t, std::int64_t>> ages;  // arrival, bytes
+    ages.reserve(rows_.size());
+    for (const Item& item : rows_) {
+      ages.emplace_back(item.arrival, row_bytes(item.row));
+    }
+    std::sort(ages.begin(), ages.end());
+    const std::size_t excess = after > max_rows_ ? after - max_rows_ : 0;
+    std::int64_t total = bytes_ + coming;
+    std::int64_t limit = INT64_MIN;
+    for (std::size_t i = 0; i < ages.size() && (i < excess || total > kMaxBytes); ++i) {
+      total -= ages[i].second;
+      limit = ages[i].first;
+    }
+    dropped_ += removeWhere([limit](const Item& item) { return item.arrival <= limit; });
   }
-  bytes_ = left;
-  if (gone > 0) {
-    const auto excess = static_cast<int>(gone);
-    beginRemoveRows({}, 0, excess - 1);
-    rows_.erase(rows_.begin(), rows_.begin() + excess);
-    dropped_ += excess;
-    endRemoveRows();
-  }
+  bytes_ += coming;
   const auto first = static_cast<int>(rows_.size());
   beginInsertRows({}, first, first + static_cast<int>(rows.size()) - 1);
-  std::move(rows.begin(), rows.end(), std::back_inserter(rows_));
+  for (RecordRow& row : rows) {
+    rows_.push_back({std::move(row), next_arrival_++});
+  }
   endInsertRows();
+  sort();
 }
 
 void RecordModel::prepend(std::vector<RecordRow> rows) {
@@ -90,14 +175,15 @@ void RecordModel::prepend(std::vector<RecordRow> rows) {
   }
   beginInsertRows({}, 0, static_cast<int>(rows.size()) - 1);
   for (auto at = rows.rbegin(); at != rows.rend(); ++at) {
-    rows_.push_front(std::move(*at));
+    rows_.push_front({std::move(*at), --first_arrival_});
   }
   endInsertRows();
+  sort();
 }
 
 int RecordModel::find(std::int32_t partition, std::int64_t offset) const {
-  const auto at = std::find_if(rows_.begin(), rows_.end(), [&](const RecordRow& r) {
-    return r.offset == offset && r.partition == partition;
+  const auto at = std::find_if(rows_.begin(), rows_.end(), [&](const Item& item) {
+    return item.row.offset == offset && item.row.partition == partition;
   });
   return at == rows_.end() ? -1 : static_cast<int>(at - rows_.begin());
 }
@@ -143,7 +229,7 @@ QVariant RecordModel::data(const QModelIndex& index, int role) const {
   if (role != Qt::DisplayRole && role != Qt::AccessibleTextRole && role != Qt::ToolTipRole) {
     return {};
   }
-  const RecordRow& r = rows_[static_cast<std::size_t>(index.row())];
+  const RecordRow& r = row(index.row());
   if (role == Qt::ToolTipRole && index.column() != kTime) {
     return {};
   }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QAccessible>
 #include <QApplication>
+#include <QAction>
 #include <QElapsedTimer>
+#include <QHeaderView>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QLineEdit>
+#include <QMenu>
 #include <QPlainTextEdit>
 #include <QScrollBar>
 #include <QSignalSpy>
@@ -15,6 +18,7 @@
 
 #include "engine/wire/record/batch_builder.h"
 #include "tests/ui/support/fake_session.h"
+#include "ui/models/record_history.h"
 #include "ui/panels/record_panel.h"
 #include "ui/session/batch_anatomy.h"
 #include "ui/theme/theme.h"
@@ -73,6 +77,11 @@ class TestMessages : public QObject {
   void selection_is_shown();
   void detail_follows_the_row();
   void rows_do_not_move_while_reading();
+  void an_order_is_chosen();
+  void in_an_order_rows_do_not_move_either();
+  void the_model_forgets_what_came_first();
+  void records_before_here_are_deleted();
+  void history_of_a_record();
   void partition_choice_data();
   void partition_choice();
   void headers_are_parsed_data();
@@ -234,7 +243,7 @@ void TestMessages::detail_follows_the_row() {
   QVERIFY(f.page.detail()->row().has_value());
   QCOMPARE(f.page.detail()->row()->offset, row.offset);
   QTreeWidget* tree = f.page.detail()->tree();
-  QCOMPARE(tree->topLevelItemCount(), 2);
+  QCOMPARE(tree->topLevelItemCount(), 3);  // batch, record, history
   QTRY_VERIFY(f.page.detail()->anatomy() != nullptr && f.page.detail()->anatomy()->found);
   QCOMPARE(f.page.detail()->anatomy()->row.offset, row.offset);
   QVERIFY(f.page.detail()->fieldText(BytesField::Kind::crc).contains(QStringLiteral("valid")));
@@ -253,6 +262,141 @@ void TestMessages::rows_do_not_move_while_reading() {
   const RecordRow after = f.page.records()->row(f.page.table()->indexAt(QPoint(50, 80)).row());
   QCOMPARE(after.offset, before.offset);
   QCOMPARE(after.partition, before.partition);
+}
+
+void TestMessages::an_order_is_chosen() {
+  using Order = RecordModel::Order;
+  Fixture f;
+  RecordModel* m = f.page.records();
+  f.page.table()->selectRow(7);
+  const RecordRow chosen = m->row(7);
+  const std::int64_t first = m->row(0).offset;
+  QHeaderView* head = f.page.table()->horizontalHeader();
+  const auto click = [head](int section) {
+    QTest::mouseClick(head->viewport(), Qt::LeftButton, {}, QPoint(head->sectionViewportPosition(section) + 12, head->height() / 2));
+  };
+  click(RecordModel::kOffset);
+  QCOMPARE(m->order(), Order::per_partition);
+  for (int i = 1; i < m->rowCount(); ++i) {
+    QVERIFY(std::make_pair(m->row(i - 1).partition, m->row(i - 1).offset) < std::make_pair(m->row(i).partition, m->row(i).offset));
+  }
+  // The selection went with its record.
+  QCOMPARE(m->row(f.page.table()->currentIndex().row()).offset, chosen.offset);
+  QCOMPARE(m->row(f.page.table()->currentIndex().row()).partition, chosen.partition);
+  click(RecordModel::kTime);
+  QCOMPARE(m->order(), Order::oldest_first);
+  click(RecordModel::kTime);
+  QCOMPARE(m->order(), Order::newest_first);
+  // What comes finds its place.
+  const int before = m->rowCount();
+  f.frame(2'000);
+  QTRY_COMPARE(m->rowCount(), before + 8);
+  for (int i = 1; i < m->rowCount(); ++i) {
+    QVERIFY(m->row(i - 1).timestamp_ms >= m->row(i).timestamp_ms);
+  }
+  click(RecordModel::kTime);
+  QCOMPARE(m->order(), Order::as_read);
+  QCOMPARE(m->row(0).offset, first);
+  for (int i = 1; i < m->rowCount(); ++i) {
+    QVERIFY(m->row(i - 1).timestamp_ms <= m->row(i).timestamp_ms);
+  }
+}
+
+void TestMessages::in_an_order_rows_do_not_move_either() {
+  Fixture f(6'000);
+  f.page.setOrder(RecordModel::Order::newest_first);
+  QScrollBar* bar = f.page.table()->verticalScrollBar();
+  bar->setValue(bar->maximum() / 2);
+  QCoreApplication::processEvents();
+  const RecordRow before = f.page.records()->row(f.page.table()->indexAt(QPoint(50, 80)).row());
+  const int count = f.page.records()->rowCount();
+  f.frame(3'000);
+  QTRY_VERIFY(f.page.records()->rowCount() > count);
+  QCoreApplication::processEvents();
+  const RecordRow after = f.page.records()->row(f.page.table()->indexAt(QPoint(50, 80)).row());
+  QCOMPARE(after.offset, before.offset);
+  QCOMPARE(after.partition, before.partition);
+}
+
+void TestMessages::the_model_forgets_what_came_first() {
+  RecordModel model(nullptr, 10);
+  model.setOrder(RecordModel::Order::newest_first);
+  const auto rows = [](std::int64_t from, int count) {
+    std::vector<RecordRow> out;
+    for (int i = 0; i < count; ++i) {
+      RecordRow row;
+      row.offset = from + i;
+      row.timestamp_ms = from + i;
+      out.push_back(row);
+    }
+    return out;
+  };
+  model.append(rows(0, 8));
+  model.append(rows(8, 4));
+  QCOMPARE(model.rowCount(), 10);
+  QCOMPARE(model.dropped(), std::int64_t{2});
+  QCOMPARE(model.row(0).offset, std::int64_t{11});
+  QCOMPARE(model.row(9).offset, std::int64_t{2});  // 0 and 1 came first
+  QCOMPARE(model.removeBefore(0, 5), 3);
+  QCOMPARE(model.rowCount(), 7);
+  model.setOrder(RecordModel::Order::as_read);
+  QCOMPARE(model.row(0).offset, std::int64_t{5});
+}
+
+void TestMessages::records_before_here_are_deleted() {
+  Fixture f;
+  int row = f.page.records()->rowCount() - 1;
+  while (f.page.records()->row(row).partition != 1) {
+    --row;
+  }
+  f.page.table()->selectRow(row);
+  const std::int64_t offset = f.page.records()->row(row).offset;
+  QMenu menu;
+  f.page.fillRecordMenu(menu);
+  QAction* action = nullptr;
+  for (QAction* each : menu.actions()) {
+    action = each->objectName() == QLatin1String("topic.delete_records") ? each : action;
+  }
+  QVERIFY(action != nullptr);
+  QSignalSpy commands(&f.page, &Page::commandRequested);
+  action->trigger();
+  QCOMPARE(commands.size(), 1);
+  const QVariantMap args = commands[0][1].toMap();
+  QCOMPARE(args.value(QStringLiteral("topic")).toString(), QStringLiteral("demo.orders"));
+  QCOMPARE(args.value(QStringLiteral("partition")).toInt(), 1);
+  QCOMPARE(args.value(QStringLiteral("offset")).toLongLong(), offset);
+  // What was deleted leaves the list.
+  f.session.deleteRecords({{{"demo.orders", 1}, offset}}, [](const OffsetsAnswer&) {});
+  f.frame(0);
+  QTRY_COMPARE(f.page.records()->find(1, offset - 1), -1);
+  QVERIFY(f.page.records()->find(1, offset) >= 0);
+}
+
+void TestMessages::history_of_a_record() {
+  Fixture f;
+  f.frame(2'000);  // seen while they were appended
+  const int last = f.page.records()->rowCount() - 1;
+  QTRY_VERIFY(f.page.records()->rowCount() > 0);
+  f.page.table()->selectRow(last);
+  const RecordRow row = f.page.records()->row(last);
+  const auto steps = [&] {
+    return record_history(*f.session.view(), *RecordJournal::of(&f.session), QStringLiteral("demo.orders"), row);
+  };
+  QVERIFY(steps().size() >= 3);
+  QCOMPARE(steps()[0].what, QStringLiteral("produced"));
+  QCOMPARE(steps()[1].what, QStringLiteral("appended"));
+  QVERIFY2(f.page.detail()->historyText().contains(QStringLiteral("readable")), qPrintable(f.page.detail()->historyText()));
+  QVERIFY(history_line(steps()).startsWith(QStringLiteral("produced")));
+  // A group that is behind waits, and then has passed it.
+  f.session.setGroup("late", "demo.orders", 0, "Empty");
+  f.session.setCommitted("late", "demo.orders", row.partition, row.offset - 2);
+  const auto said = [&](const QString& words) {
+    const std::vector<HistoryStep> now = steps();
+    return std::any_of(now.begin(), now.end(), [&](const HistoryStep& step) { return step.detail.contains(words); });
+  };
+  QTRY_VERIFY(said(QStringLiteral("group late is at %1, 2 before it").arg(row.offset - 2)));
+  f.session.setCommitted("late", "demo.orders", row.partition, row.offset + 1);
+  QTRY_VERIFY(said(QStringLiteral("group late has passed it")));
 }
 
 void TestMessages::partition_choice_data() {
