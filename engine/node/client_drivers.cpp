@@ -11,7 +11,6 @@ using client::Input;
 
 namespace {
 constexpr Duration kAdminKept = seconds(30);
-constexpr Duration kProducerCloses = seconds(5);
 
 Prng seeded() {
   std::random_device device;
@@ -150,8 +149,8 @@ void Driver::arm(Instant now) {
 
 // ---- producer
 
-ProducerDriver::ProducerDriver(asio::io_context& io, client::ProducerConfig config)
-    : Driver(io), buffer_bytes_(config.buffer_bytes), core_(std::move(config), seeded()) {}
+ProducerDriver::ProducerDriver(asio::io_context& io, client::ProducerConfig config, Duration close_timeout)
+    : Driver(io), buffer_bytes_(config.buffer_bytes), close_timeout_(close_timeout), core_(std::move(config), seeded()) {}
 
 Instant ProducerDriver::core_deadline() const { return std::min(core_.next_deadline(), close_by_); }
 
@@ -190,7 +189,7 @@ void ProducerDriver::flush(std::function<void()> done) {
 }
 
 void ProducerDriver::begin_close(Instant now) {
-  close_by_ = now + kProducerCloses;
+  close_by_ = now + close_timeout_;
   core_.flush(now, out_);
 }
 

@@ -66,7 +66,7 @@ class Driver {
 class ProducerDriver final : public Driver {
  public:
   using Done = std::function<void(Result<Delivery>)>;
-  ProducerDriver(asio::io_context& io, client::ProducerConfig config);
+  ProducerDriver(asio::io_context& io, client::ProducerConfig config, Duration close_timeout);
 
   void produce(OutgoingRecord record, Done done);
   void flush(std::function<void()> done);
@@ -78,6 +78,7 @@ class ProducerDriver final : public Driver {
 
  private:
   const std::size_t buffer_bytes_;
+  const Duration close_timeout_;
   client::Producer core_;
   client::ProducerOutputs out_;
   std::map<std::uint64_t, Done> waiting_;

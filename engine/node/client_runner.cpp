@@ -163,13 +163,14 @@ ClientHandle ClientRunner::add_producer(ProducerOptions options) {
     if (impl->ending) {
       return;
     }
+    const Duration close_timeout = milliseconds(options.close_timeout_ms);
     Result<client::ProducerConfig> config = producer_config(std::move(options));
     Impl::Client& client = impl->clients[handle];
     if (!config) {
       client.problem = config.error().detail;
       return;
     }
-    client.producer = std::make_unique<ProducerDriver>(impl->io, std::move(*config));
+    client.producer = std::make_unique<ProducerDriver>(impl->io, std::move(*config), close_timeout);
   });
   return handle;
 }

@@ -38,6 +38,7 @@ struct ProducerOptions {
   std::int64_t buffer_bytes = 64 * 1024 * 1024;
   std::int64_t delivery_timeout_ms = 30'000;
   bool auto_create = true;           // let the broker create a topic that is not there (auto.create.topics.enable)
+  std::int64_t close_timeout_ms = 5'000;  // closing waits so long for what was not delivered yet
 };
 
 struct OutgoingRecord {
@@ -199,7 +200,7 @@ class ClientRunner {
   // Goes silent without a commit and without leaving the group, as a process that is killed.
   void crash(ClientHandle consumer, std::function<void()> done = {});
 
-  // Producers flush at most 5 s, consumers commit and leave their group; then `done`, where given.
+  // Producers flush for close_timeout_ms at most, consumers commit and leave their group; then `done`, where given.
   void close(ClientHandle client, std::function<void()> done = {});
 
   // --- administration; one connection per bootstrap address is kept for a while

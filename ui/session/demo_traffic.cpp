@@ -84,7 +84,8 @@ struct DemoTraffic::State : std::enable_shared_from_this<State> {
     options.bootstrap = bootstrap;
     options.client_id = "demo-producer";
     options.auto_create = false;  // who deletes the topic wants it gone
-    options.delivery_timeout_ms = 2'000;  // closing does not wait long for orders of a topic that is gone
+    options.delivery_timeout_ms = 2'000;
+    options.close_timeout_ms = kProducersCloseMs;
     producer = clients.add_producer(options);
     for (int i = 1; i <= 2; ++i) {
       node::ConsumerOptions reader;
@@ -176,6 +177,7 @@ void DemoTraffic::setLoad(int records_per_second) {
       options.client_id = "demo-load";
       options.auto_create = false;
       options.linger_ms = 5;
+      options.close_timeout_ms = kProducersCloseMs;
       options.batch_bytes = 128 * 1024;
       state->load_producer = state->clients.add_producer(options);
     }

@@ -13,6 +13,10 @@
 
 namespace hw::ui {
 
+// What the window's own producers still wait for when it closes: the broker in this process answers within that, and
+// records for a topic that is gone are not worth a wait.
+inline constexpr std::int64_t kProducersCloseMs = 200;
+
 class DemoTraffic {
  public:
   static constexpr const char* kTopic = "demo.orders";

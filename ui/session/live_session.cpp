@@ -270,6 +270,7 @@ void LiveSession::produce(const ProduceCommand& command, std::function<void(Prod
     options.bootstrap = cluster_->bootstrap();
     options.client_id = "highwater-window";
     options.auto_create = false;  // topics come from Create topic alone
+    options.close_timeout_ms = kProducersCloseMs;
     producer_ = clients_->add_producer(options);
   }
   node::OutgoingRecord record;
