@@ -13,6 +13,7 @@
 #include "engine/api/handler.h"
 #include "engine/api/job_gate.h"
 #include "engine/api/log_levels.h"
+#include "engine/api/metadata_log.h"
 #include "engine/api/peer_channels.h"
 #include "engine/api/request_frame.h"
 #include "engine/api/topic_settings.h"
@@ -374,8 +375,11 @@ struct NodeCore::Impl final : Node {
       HW_TRY(election, raft::decode_quorum_state(text.text()));
     }
     metadata::ControlPlane::Options control_options;
-    control_options.self.key = {options_.node, directory_id};
-    control_options.self.endpoints = controller_endpoints();
+    raft::Config& quorum_config = control_options.quorum;
+    quorum_config.self.key = {options_.node, directory_id};
+    quorum_config.self.endpoints = controller_endpoints();
+    quorum_config.voters = {quorum_config.self};
+    quorum_config.cluster_id = cluster_id();
     control_options.broker_configs = configs;
     metadata::Registration& registration = control_options.registration;
     registration.broker = options_.node;
@@ -390,9 +394,9 @@ struct NodeCore::Impl final : Node {
       }
     }
     control_options.bootstrap = metadata::bootstrap_records();
-    control = std::make_unique<metadata::ControlPlane>(std::move(control_options), election, Prng(prng_.next()));
-    HW_CHECK(replay_metadata_log());
-    control->started(metadata_log->log_start_offset(), metadata_log->log_end_offset(), now_.instant, now_.wall);
+    HW_TRY(quorum_log, MetadataLog::open(disk, *metadata_log));
+    control = std::make_unique<metadata::ControlPlane>(std::move(control_options), election, *quorum_log, Prng(prng_.next()));
+    HW_CHECK(control->start(now_.instant, now_.wall));
     // Election, bootstrap, registration: everything in place, one write after the other.
     starting = true;
     for (int round = 0; round < 1000 && !control->ready(); ++round) {
@@ -435,22 +439,6 @@ struct NodeCore::Impl final : Node {
       HW_CHECK(disk.write_whole(checkpoint, raft::encode_initial_checkpoint({voter}, values, now_.wall).span()));
     }
     return {};
-  }
-
-  Result<void> replay_metadata_log() {
-    return read_log(*metadata_log, metadata_log->log_end_offset(),
-                    [this](const Bytes& batches, std::size_t& used) -> Result<void> {
-                      wire::BatchCursor cursor(batches.span());
-                      wire::BatchView batch;
-                      std::size_t begin = 0;
-                      while (cursor.next(batch)) {
-                        HW_CHECK(control->replay_batch(batches.slice(begin, batch.size())));
-                        begin = cursor.position();
-                        read_to = batch.next_offset();
-                      }
-                      used = begin;
-                      return {};
-                    });
   }
 
   // Hands the bytes of a log up to `end` to `visit`, whole batches at a time; `visit` says how much it used and sets
@@ -801,8 +789,7 @@ struct NodeCore::Impl final : Node {
   Result<bool> perform_until_quiet() {
     bool moved = false;
     for (int round = 0; round < 1000; ++round) {
-      if (!control_out.persist && control_out.appends.empty() && !control_out.flush && control_out.published.empty() &&
-          control_out.events.empty()) {
+      if (control_out.empty()) {
         return moved;
       }
       moved = true;
@@ -814,6 +801,9 @@ struct NodeCore::Impl final : Node {
   Result<void> perform_control() {
     std::swap(control_work, control_out);
     control_out.clear();
+    if (!control_work.broken.empty()) {
+      return fail(Errc::corrupt, control_work.broken);
+    }
     for (event::Any& event : control_work.events) {
       emit(std::move(event));
     }
@@ -824,22 +814,8 @@ struct NodeCore::Impl final : Node {
       const std::string text = raft::encode_quorum_state(*control_work.persist);
       HW_CHECK(disk.write_whole(quorum_state_path(options_.directory), as_bytes(text)));
     }
-    for (raft::AppendBatch& batch : control_work.appends) {
-      log::AppendRequest append;
-      append.records = std::move(batch.bytes);
-      append.leader_epoch = batch.epoch;
-      append.origin = log::AppendOrigin::raft;
-      append.now = now_.wall;
-      const log::AppendOutcome outcome = metadata_log->append_as_leader(std::move(append));
-      if (outcome.error != wire::ErrorCode::none) {
-        return fail(Errc::io, "cannot write the metadata log: " +
-                                  (outcome.error_message.empty() ? std::string(wire::error_name(outcome.error))
-                                                                 : outcome.error_message));
-      }
-      HW_ASSERT(outcome.base_offset == batch.base_offset, "the metadata log and the quorum agree on offsets");
-    }
     if (control_work.persist) {
-      control->persisted(now_.instant, now_.wall, control_out);
+      control->persisted(*control_work.persist, now_.instant, now_.wall, control_out);
     }
     if (control_work.flush) {
       const Offset end = metadata_log->log_end_offset();
@@ -854,7 +830,6 @@ struct NodeCore::Impl final : Node {
   }
 
   void metadata_flushed(Offset up_to) {
-    metadata_log->maybe_advance_high_watermark(up_to);
     control->flushed(up_to, now_.instant, now_.wall, control_out);
   }
 
@@ -1240,6 +1215,7 @@ struct NodeCore::Impl final : Node {
   ClientTelemetry client_telemetry;
   std::unique_ptr<log::LogManager> logs;
   log::PartitionLog* metadata_log = nullptr;
+  std::unique_ptr<MetadataLog> quorum_log;
   std::unique_ptr<metadata::ControlPlane> control;
   std::unique_ptr<broker::Broker> the_broker;
   std::unique_ptr<groups::GroupCoordinator> coordinator;

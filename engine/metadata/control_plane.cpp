@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/metadata/control_plane.h"
 
+#include <algorithm>
 #include <deque>
+#include <iterator>
 #include <utility>
 
 #include "engine/base/assert.h"
+#include "engine/metadata/image/image_records.h"
+#include "engine/raft/format.h"
 #include "engine/wire/record/batch.h"
 #include "engine/wire/record/record_iterator.h"
 
@@ -16,36 +20,47 @@ constexpr std::string_view kKRaftVersionFeature = "kraft.version";  // kept by t
 }  // namespace
 
 struct ControlPlane::Impl {
-  Impl(Options given, raft::ElectionState state, Prng random)
+  Impl(Options given, raft::ElectionState state, raft::ReplicatedLog& the_log, Prng random)
       : options(std::move(given)),
-        election(state),
+        election(std::move(state)),
+        log(the_log),
         prng(random),
         controller({options.registration.broker, options.broker_configs}, Prng(prng.next())) {
-    if (options.self.endpoints.empty() && !options.registration.listeners.empty()) {
+    raft::Voter& self = options.quorum.self;
+    if (self.endpoints.empty() && !options.registration.listeners.empty()) {
       const ListenerImage& listener = options.registration.listeners.front();
-      options.self.endpoints.push_back({"CONTROLLER", listener.host, listener.port});
+      self.endpoints.push_back({"CONTROLLER", listener.host, listener.port});
     }
   }
 
   Options options;
   raft::ElectionState election;
+  raft::ReplicatedLog& log;
   Prng prng;
   ImageBuilder builder;
   ImagePtr image = std::make_shared<const MetadataImage>();
   Controller controller;
   std::optional<raft::Quorum> quorum;
   raft::Outputs raft_out;
-  Offset replayed_to{0};            // next offset expected from the log at the start
-  LeaderEpoch last_epoch{0};
-  bool initial_image_due = false;   // what the log held is to be published
+  Offset replayed_to{0};                  // next record to be replayed
+  LeaderEpoch replayed_epoch{0};          // of the last one
+  bool jumped = false;                    // a snapshot was loaded since the last publication
+  std::int64_t bytes_since_snapshot = 0;  // committed records
+  std::int64_t snapshot_after_bytes = 0;
+  Duration snapshot_interval{};
+  Instant snapshot_at = kNever;
+  std::int64_t retention_bytes = 0;
+  LeaderEpoch active_in{0};               // the epoch that the controller is active in
+  bool initial_image_due = false;         // what the log held is to be published
   std::optional<Offset> completions_due;  // images up to here have been handed out
   bool registered = false;                // asked for, in this life
 
-  // Records that are appended and wait for the high watermark.
+  // Records that this node appended as leader and that wait for the high watermark: they need not be read again.
   struct Appended {
     Offset base;
     Offset end;
-    std::vector<Record> records;  // empty: a control batch
+    std::int64_t size_bytes = 0;
+    std::vector<Record> records;
   };
   std::deque<Appended> appended;
 
@@ -56,45 +71,203 @@ struct ControlPlane::Impl {
 
   void take_raft_outputs(Outputs& out) {
     if (raft_out.persist) {
-      out.persist = raft_out.persist;
-    }
-    for (raft::AppendBatch& batch : raft_out.appends) {
-      if (batch.control) {
-        appended.push_back({batch.base_offset, batch.last_offset + 1, {}});
-      }
-      out.appends.push_back(std::move(batch));
+      out.persist = std::move(raft_out.persist);
     }
     out.flush = out.flush || raft_out.flush;
-    for (event::Any& event : raft_out.events) {
-      out.events.push_back(std::move(event));
+    out.leader_changed = out.leader_changed || raft_out.leader_changed;
+    std::move(raft_out.sends.begin(), raft_out.sends.end(), std::back_inserter(out.sends));
+    std::move(raft_out.replies.begin(), raft_out.replies.end(), std::back_inserter(out.replies));
+    std::move(raft_out.events.begin(), raft_out.events.end(), std::back_inserter(out.events));
+    if (!raft_out.broken.empty() && out.broken.empty()) {
+      out.broken = std::move(raft_out.broken);
     }
     const std::optional<Offset> high_watermark = raft_out.high_watermark;
     raft_out.clear();
+    if (controller.active() && (!quorum->is_leader() || quorum->epoch() != active_in)) {
+      appended.clear();
+      controller.resign();
+    }
     if (high_watermark) {
       commit(*high_watermark, out);
     }
   }
 
   void commit(Offset high_watermark, Outputs& out) {
-    const std::int32_t epoch = quorum->epoch().value();
-    while (!appended.empty() && appended.front().end <= high_watermark) {
-      const Appended& batch = appended.front();
-      Offset offset = batch.base;
-      for (const Record& record : batch.records) {
-        const Result<void> replayed = builder.replay(record, offset, epoch);
-        HW_ASSERT(replayed.has_value(), "records that the controller replayed replay again");
-        offset += 1;
-      }
-      builder.skip(batch.end - 1, epoch);
-      appended.pop_front();
+    if (Result<void> replayed = replay_to(high_watermark); !replayed) {
+      out.broken = replayed.error().detail;
+      return;
     }
     publish(out);
     out.events.emplace_back(event::MetadataCommitted{high_watermark});
     completions_due = high_watermark;
   }
 
+  Result<void> replay_to(Offset end) {
+    constexpr std::int32_t kChunk = 4 << 20;
+    if (const std::optional<raft::SnapshotId> snapshot = log.latest_snapshot();
+        replayed_to < log.start_offset() || (replayed_to == Offset(0) && snapshot && snapshot->end_offset > Offset(0))) {
+      HW_CHECK(load_snapshot());
+    }
+    while (replayed_to < end) {
+      while (!appended.empty() && appended.front().base < replayed_to) {
+        appended.pop_front();
+      }
+      if (!appended.empty() && appended.front().base == replayed_to) {
+        if (appended.front().end > end) {
+          break;
+        }
+        const Appended& batch = appended.front();
+        Offset offset = batch.base;
+        for (const Record& record : batch.records) {
+          const Result<void> replayed = builder.replay(record, offset, quorum->epoch().value());
+          HW_ASSERT(replayed.has_value(), "records that the controller replayed replay again");
+          offset += 1;
+        }
+        builder.skip(batch.end - 1, quorum->epoch().value());
+        replayed_to = batch.end;
+        replayed_epoch = quorum->epoch();
+        bytes_since_snapshot += batch.size_bytes;
+        appended.pop_front();
+        continue;
+      }
+      HW_TRY(const BytesChain chain, log.read(replayed_to, kChunk));
+      const Bytes bytes = chain.flatten();
+      wire::BatchCursor cursor(bytes.span());
+      wire::BatchView batch;
+      std::size_t begin = 0;
+      const Offset before = replayed_to;
+      const Offset stop = appended.empty() ? end : std::min(end, appended.front().base);
+      while (cursor.next(batch) && batch.next_offset() <= stop) {
+        if (batch.next_offset() > replayed_to) {
+          HW_CHECK(replay_batch(bytes.slice(begin, batch.size())));
+        }
+        begin = cursor.position();
+      }
+      if (replayed_to <= before) {
+        return fail(Errc::corrupt, "the metadata log cannot be read at offset " + std::to_string(before.value()));
+      }
+    }
+    return {};
+  }
+
+  Result<void> replay_batch(const Bytes& bytes) {
+    const wire::BatchRead read = wire::read_batch(bytes.span());
+    if (read.status != wire::BatchStatus::ok || !read.view.crc_ok()) {
+      return fail(Errc::corrupt, "the metadata log holds a bad batch");
+    }
+    const wire::BatchView& batch = read.view;
+    if (batch.base_offset() < replayed_to) {
+      return fail(Errc::corrupt, "the metadata log repeats offset " + std::to_string(batch.base_offset().value()));
+    }
+    if (!batch.control()) {
+      HW_TRY(wire::RecordIterator records, wire::RecordIterator::open(bytes.slice(0, read.size)));
+      wire::RecordView view;
+      while (records.next(view)) {
+        if (!view.value) {
+          return fail(Errc::corrupt, "a metadata record has no value");
+        }
+        HW_TRY(const Record record, decode_record(records.share(*view.value)));
+        HW_CHECK(builder.replay(record, view.offset, batch.leader_epoch().value()));
+      }
+      if (records.failed()) {
+        return fail(Errc::corrupt, "a batch of the metadata log is damaged: " + records.problem());
+      }
+    }
+    builder.skip(batch.last_offset(), batch.leader_epoch().value());
+    replayed_to = batch.next_offset();
+    replayed_epoch = batch.leader_epoch();
+    bytes_since_snapshot += static_cast<std::int64_t>(batch.size());
+    return {};
+  }
+
+  // The image that the newest snapshot holds takes the place of what was replayed.
+  Result<void> load_snapshot() {
+    const std::optional<raft::SnapshotId> id = log.latest_snapshot();
+    if (!id || id->end_offset < log.start_offset()) {
+      return fail(Errc::corrupt, "the metadata log begins at offset " + std::to_string(log.start_offset().value()) +
+                                     ", and there is no snapshot of what came before");
+    }
+    HW_TRY(const std::uint64_t size, log.snapshot_size(*id));
+    ByteBuilder whole(static_cast<std::size_t>(size));
+    while (whole.size() < size) {
+      constexpr std::int32_t kPiece = 8 << 20;
+      HW_TRY(const Bytes piece, log.read_snapshot(*id, whole.size(), kPiece));
+      if (piece.empty()) {
+        return fail(Errc::corrupt, "a snapshot of the metadata log is shorter than it was");
+      }
+      whole.append(piece.span());
+    }
+    const Bytes bytes = whole.finish();
+    ImageBuilder fresh;
+    wire::BatchCursor cursor(bytes.span());
+    wire::BatchView batch;
+    std::size_t begin = 0;
+    while (cursor.next(batch)) {
+      if (!batch.crc_ok()) {
+        return fail(Errc::corrupt, "a snapshot of the metadata log is damaged");
+      }
+      if (!batch.control()) {
+        HW_TRY(wire::RecordIterator records, wire::RecordIterator::open(bytes.slice(begin, batch.size())));
+        wire::RecordView view;
+        while (records.next(view)) {
+          if (!view.value) {
+            return fail(Errc::corrupt, "a record of a metadata snapshot has no value");
+          }
+          HW_TRY(const Record record, decode_record(records.share(*view.value)));
+          HW_CHECK(fresh.load(record));
+        }
+        if (records.failed()) {
+          return fail(Errc::corrupt, "a snapshot of the metadata log is damaged: " + records.problem());
+        }
+      }
+      begin = cursor.position();
+    }
+    if (cursor.position() != bytes.size()) {
+      return fail(Errc::corrupt, "a snapshot of the metadata log ends in part of a batch");
+    }
+    fresh.skip(id->end_offset - 1, id->epoch.value());
+    builder = std::move(fresh);
+    replayed_to = id->end_offset;
+    replayed_epoch = id->epoch;
+    appended.clear();
+    jumped = true;
+    bytes_since_snapshot = 0;
+    return {};
+  }
+
+  // A snapshot of what is committed, when enough came since the last one, and an older one with the log before it goes where they
+  // take more than they may (metadata.max.retention.bytes).
+  Result<void> snapshot_if_due(Instant now, WallTime wall) {
+    if (builder.in_transaction() || image->offset() + 1 != replayed_to || bytes_since_snapshot == 0) {
+      return {};
+    }
+    if (bytes_since_snapshot < snapshot_after_bytes && now < snapshot_at) {
+      return {};
+    }
+    const raft::SnapshotId id{replayed_to, replayed_epoch};
+    std::vector<Bytes> values;
+    for (const Record& record : records_of(*image)) {
+      HW_TRY(Bytes value, encode_record(record));
+      values.push_back(std::move(value));
+    }
+    HW_CHECK(log.create_snapshot(id));
+    HW_CHECK(log.append_snapshot(id, raft::encode_snapshot(id, quorum->voters_at(id.end_offset).all(),
+                                                           quorum->kraft_version_at(id.end_offset), values, wall, wall)));
+    HW_CHECK(log.freeze_snapshot(id));
+    bytes_since_snapshot = 0;
+    snapshot_at = snapshot_interval > Duration{} ? now + snapshot_interval : kNever;
+    std::vector<raft::SnapshotId> all = log.snapshots();
+    for (std::size_t i = 1; i < all.size() && log.size_bytes() > retention_bytes; ++i) {
+      HW_CHECK(log.delete_before(all[i]));
+    }
+    return {};
+  }
+
   void publish(Outputs& out) {
     ImageBuilder::Published published = builder.publish();
+    if (std::exchange(jumped, false)) {
+      published.delta = difference(*image, *published.image);
+    }
     if (published.image == image && published.delta.empty()) {
       return;  // inside a transaction
     }
@@ -104,8 +277,8 @@ struct ControlPlane::Impl {
   }
 
   void activate() {
-    HW_ASSERT(appended.size() <= 1, "a new leader has appended its first batch only");
     controller.become_active(image, quorum->epoch().value(), quorum->log_end_offset());
+    active_in = quorum->epoch();
     std::vector<Record> records;
     if (image->feature_level("metadata.version") == 0) {
       wire::BeginTransactionRecord begin;
@@ -114,15 +287,19 @@ struct ControlPlane::Impl {
       records.insert(records.end(), options.bootstrap.begin(), options.bootstrap.end());
       records.emplace_back(wire::EndTransactionRecord{});
     }
-    records.push_back(controller_registration());
-    controller.write_records(std::move(records));
+    if (options.registers) {
+      records.push_back(controller_registration());
+    }
+    if (!records.empty()) {
+      controller.write_records(std::move(records));
+    }
   }
 
   Record controller_registration() {
     wire::RegisterControllerRecord record;
     record.controller_id = id_for(record.controller_id);
     record.incarnation_id = options.registration.incarnation;
-    for (const raft::VoterEndpoint& endpoint : options.self.endpoints) {
+    for (const raft::VoterEndpoint& endpoint : options.quorum.self.endpoints) {
       wire::RegisterControllerRecord::ControllerEndpoint at;
       at.name = endpoint.listener;
       at.host = endpoint.host;
@@ -138,72 +315,56 @@ struct ControlPlane::Impl {
     }
     return Record(std::move(record));
   }
-  [[nodiscard]] std::int32_t id_for(std::int32_t) const { return options.self.key.id.value(); }
-  [[nodiscard]] BrokerId id_for(BrokerId) const { return options.self.key.id; }
+  [[nodiscard]] std::int32_t id_for(std::int32_t) const { return options.quorum.self.key.id.value(); }
+  [[nodiscard]] BrokerId id_for(BrokerId) const { return options.quorum.self.key.id; }
 
-  void append_records(WallTime wall, Outputs& out) {
+  void append_records(Instant now, WallTime wall, Outputs& out) {
     for (std::vector<Record>& records : controller.take_records()) {
       std::vector<Bytes> values;
       values.reserve(records.size());
+      std::int64_t size_bytes = 0;
       for (const Record& record : records) {
         Result<Bytes> value = encode_record(record);
         HW_ASSERT(value.has_value(), "the controller's records encode");
+        size_bytes += static_cast<std::int64_t>(value->size());
         values.push_back(std::move(*value));
       }
-      const Offset base = quorum->append(values, wall, raft_out);
-      appended.push_back({base, quorum->log_end_offset(), std::move(records)});
+      const Offset base = quorum->append(values, wall, now, raft_out);
+      appended.push_back({base, quorum->log_end_offset(), size_bytes, std::move(records)});
     }
     take_raft_outputs(out);
   }
 };
 
-ControlPlane::ControlPlane(Options options, raft::ElectionState election, Prng prng)
-    : impl_(std::make_unique<Impl>(std::move(options), election, prng)) {}
+ControlPlane::ControlPlane(Options options, raft::ElectionState election, raft::ReplicatedLog& log, Prng prng)
+    : impl_(std::make_unique<Impl>(std::move(options), std::move(election), log, prng)) {}
 ControlPlane::~ControlPlane() = default;
 
-Result<void> ControlPlane::replay_batch(const Bytes& bytes) {
-  const wire::BatchRead read = wire::read_batch(bytes.span());
-  if (read.status != wire::BatchStatus::ok || !read.view.crc_ok()) {
-    return fail(Errc::corrupt, "the metadata log holds a bad batch");
-  }
-  const wire::BatchView& batch = read.view;
+Result<void> ControlPlane::start(Instant now, WallTime /*wall*/) {
   Impl& s = *impl_;
-  if (batch.base_offset() < s.replayed_to) {
-    return fail(Errc::corrupt, "the metadata log repeats offset " + std::to_string(batch.base_offset().value()));
+  HW_ASSERT(!s.quorum, "started once");
+  s.quorum.emplace(s.options.quorum, s.election, s.log, Prng(s.prng.next()), now);
+  if (!s.quorum->problem().empty()) {
+    return fail(Errc::corrupt, s.quorum->problem());
   }
-  if (!batch.control()) {
-    HW_TRY(wire::RecordIterator records, wire::RecordIterator::open(bytes.slice(0, read.size)));
-    wire::RecordView view;
-    while (records.next(view)) {
-      if (!view.value) {
-        return fail(Errc::corrupt, "a metadata record has no value");
-      }
-      HW_TRY(const Record record, decode_record(records.share(*view.value)));
-      HW_CHECK(s.builder.replay(record, view.offset, batch.leader_epoch().value()));
-    }
-    if (records.failed()) {
-      return fail(Errc::corrupt, "a batch of the metadata log is damaged: " + records.problem());
-    }
-  }
-  s.builder.skip(batch.last_offset(), batch.leader_epoch().value());
-  s.replayed_to = batch.next_offset();
-  s.last_epoch = std::max(s.last_epoch, batch.leader_epoch());
+  HW_CHECK(s.replay_to(s.quorum->high_watermark()));
+  const BrokerConfigs& configs = *s.options.broker_configs;
+  s.snapshot_after_bytes = configs.number("metadata.log.max.record.bytes.between.snapshots");
+  s.snapshot_interval = milliseconds(configs.number("metadata.log.max.snapshot.interval.ms"));
+  s.snapshot_at = s.snapshot_interval > Duration{} ? now + s.snapshot_interval : kNever;
+  s.retention_bytes = configs.number("metadata.max.retention.bytes");
+  s.initial_image_due = true;
   return {};
 }
 
-void ControlPlane::started(Offset log_start_offset, Offset log_end_offset, Instant now, WallTime) {
-  Impl& s = *impl_;
-  HW_ASSERT(!s.quorum && s.replayed_to <= log_end_offset, "started once, after the log was replayed");
-  raft::Config config;
-  config.self = s.options.self;
-  config.voters = {s.options.self};
-  // A sole voter's log is committed, all of it.
-  const raft::LogPosition log{log_start_offset, log_end_offset, s.last_epoch, log_end_offset};
-  s.quorum.emplace(std::move(config), s.election, log, Prng(s.prng.next()), now);
-  s.initial_image_due = true;
+void ControlPlane::step(const raft::Input& input, Instant now, WallTime wall, Outputs& out) {
+  // The quorum stamps what it appends with the time of its last tick.
+  impl_->step(raft::Tick{wall}, now, out);
+  impl_->step(input, now, out);
 }
-
-void ControlPlane::persisted(Instant now, WallTime, Outputs& out) { impl_->step(raft::Persisted{}, now, out); }
+void ControlPlane::persisted(const raft::ElectionState& state, Instant now, WallTime, Outputs& out) {
+  impl_->step(raft::Persisted{state}, now, out);
+}
 void ControlPlane::flushed(Offset up_to, Instant now, WallTime, Outputs& out) {
   impl_->step(raft::Flushed{up_to}, now, out);
 }
@@ -217,23 +378,29 @@ void ControlPlane::pump(Instant now, WallTime wall, Outputs& out) {
   }
   s.step(raft::Tick{wall}, now, out);
   // Completions first: they belong to what earlier calls handed out, and may ask for more.
-  if (const std::optional<Offset> due = std::exchange(s.completions_due, std::nullopt)) {
+  if (const std::optional<Offset> due = std::exchange(s.completions_due, std::nullopt); due && s.controller.active()) {
     s.controller.committed(*due);
   }
-  if (s.quorum->is_leader() && !s.controller.active()) {
+  // A new leader's controller begins where everything of earlier epochs is committed and replayed.
+  if (s.quorum->is_leader() && !s.controller.active() && s.replayed_to >= s.quorum->view().epoch_start) {
     s.activate();
   }
-  // Somebody took its registration away: a broker that lives registers again.
-  if (s.registered && s.controller.active() && s.controller.newest().find_broker(s.options.registration.broker) == nullptr) {
-    s.registered = false;
-  }
-  if (s.controller.active() && !std::exchange(s.registered, true)) {
-    s.controller.register_broker(s.options.registration, [](wire::ErrorCode) {});
-    // Everything it will lead is in the image by the time this commits, so it need not stay fenced.
-    s.controller.unfence_broker(s.options.registration.broker, [](wire::ErrorCode) {});
+  if (s.options.registers && s.controller.active()) {
+    // Somebody took its registration away: a broker that lives registers again.
+    if (s.registered && s.controller.newest().find_broker(s.options.registration.broker) == nullptr) {
+      s.registered = false;
+    }
+    if (!std::exchange(s.registered, true)) {
+      s.controller.register_broker(s.options.registration, [](wire::ErrorCode) {});
+      // Everything it will lead is in the image by the time this commits, so it need not stay fenced.
+      s.controller.unfence_broker(s.options.registration.broker, [](wire::ErrorCode) {});
+    }
   }
   if (s.controller.has_records()) {
-    s.append_records(wall, out);
+    s.append_records(now, wall, out);
+  }
+  if (Result<void> done = s.snapshot_if_due(now, wall); !done && out.broken.empty()) {
+    out.broken = "cannot write a snapshot of the metadata log: " + done.error().detail;
   }
 }
 

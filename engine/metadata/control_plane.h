@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// ControlPlane: quorum, controller and published image of one combined node, wired together without I/O.
+// ControlPlane: quorum, controller and published image of one node, wired together without I/O.
 //
-// The node owns the log __cluster_metadata-0, the file quorum-state and the disk; the control plane says what to do:
+// Every node follows the metadata log: what is committed is replayed into the image and published, whether this node leads the
+// quorum, may lead it some day, or only observes. On the leader the controller is active; when it loses the lead, waiting requests
+// get NOT_CONTROLLER.
 //
-//   start: for every batch of the log: replay_batch();  started(log end, …);  then pump() until nothing comes any more
-//   later: requests through controller();  pump() after each;  perform the outputs, then pump() again until quiet
+//   start: start() replays what is known to be committed; then pump() until nothing comes any more
+//   later: requests through controller(), messages of the quorum through step(); pump() after each; perform the outputs, then
+//   pump() again until quiet
 //
-// Performing: hand out.published to whoever acts on it; persist → write quorum-state, then persisted(); append; flush →
-// when the log is durable, flushed(). At the start the node may do all of it synchronously.
+// Performing: hand out.published to whoever acts on it; persist → write quorum-state, then persisted(); flush → when the log is
+// durable, flushed(); sends go to other nodes (their answers come back through step()), replies to who asked. At the start the
+// node may do all of it synchronously.
 // Completions of requests run inside pump(), always after the images they depend on were handed out by an earlier call,
 // so that a reply to CreateTopics leaves when the partitions are there.
 //
@@ -28,18 +32,21 @@
 #include "engine/metadata/controller.h"
 #include "engine/metadata/image/image.h"
 #include "engine/raft/quorum.h"
+#include "engine/raft/replicated_log.h"
 
 namespace hw::metadata {
 
 class ControlPlane {
  public:
   struct Options {
-    raft::Voter self;                   // without endpoints: the broker's first listener stands in, as CONTROLLER
+    raft::Config quorum;  // self without endpoints: the broker's first listener stands in, as CONTROLLER
     std::shared_ptr<const BrokerConfigs> broker_configs;
-    Registration registration;          // of this broker, sent at every start
-    std::vector<Record> bootstrap;      // written by the first leader of an empty log; see bootstrap_records()
+    Registration registration;      // of this broker
+    bool registers = true;          // the plane registers controller and broker itself; false: others ask for that
+    std::vector<Record> bootstrap;  // written by the first leader of an empty log; see bootstrap_records()
   };
-  ControlPlane(Options options, raft::ElectionState election, Prng prng);
+  // The log outlives the plane.
+  ControlPlane(Options options, raft::ElectionState election, raft::ReplicatedLog& log, Prng prng);
   ~ControlPlane();
 
   struct Published {
@@ -47,28 +54,39 @@ class ControlPlane {
     MetadataDelta delta;
   };
   struct Outputs {
-    std::optional<raft::ElectionState> persist;  // write quorum-state durably, then persisted()
-    std::vector<raft::AppendBatch> appends;      // to the metadata log, in order
-    bool flush = false;                          // then make the log durable up to its end and call flushed(end)
+    std::optional<raft::ElectionState> persist;  // write quorum-state durably, then persisted() with it
+    bool flush = false;                          // make the log durable up to its end and call flushed(end)
+    std::vector<raft::Send> sends;
+    std::vector<raft::Reply> replies;
     std::vector<Published> published;            // newest last
     std::vector<event::Any> events;              // topics, partitions, configs, controller, commits
+    bool leader_changed = false;                 // quorum() tells to whom
+    std::string broken;                          // not empty: the node cannot go on; for people
     void clear() {
       persist.reset();
-      appends.clear();
       flush = false;
+      sends.clear();
+      replies.clear();
       published.clear();
       events.clear();
+      leader_changed = false;
+      broken.clear();
+    }
+    [[nodiscard]] bool empty() const noexcept {
+      return !persist && !flush && sends.empty() && replies.empty() && published.empty() && events.empty() && !leader_changed &&
+             broken.empty();
     }
   };
 
-  // Before started(): one record batch of the log as it lies on disk, in order.
-  Result<void> replay_batch(const Bytes& batch);
-  void started(Offset log_start_offset, Offset log_end_offset, Instant now, WallTime wall);
+  // Errc::corrupt: log or snapshot cannot be read.
+  Result<void> start(Instant now, WallTime wall);
 
   void pump(Instant now, WallTime wall, Outputs& out);
-  void persisted(Instant now, WallTime wall, Outputs& out);
+  void persisted(const raft::ElectionState& state, Instant now, WallTime wall, Outputs& out);
   // The metadata log is durable up to, not including, this offset.
   void flushed(Offset up_to, Instant now, WallTime wall, Outputs& out);
+  // raft::Request, Response, Failed, Resign.
+  void step(const raft::Input& input, Instant now, WallTime wall, Outputs& out);
   [[nodiscard]] Instant next_deadline() const noexcept;
 
   [[nodiscard]] Controller& controller() noexcept;

@@ -25,23 +25,25 @@ Bytes encoded(const Message& message) {
 
 }  // namespace
 
-ControlRecord leader_change_record(BrokerId leader, const std::vector<Voter>& voters) {
+ControlRecord leader_change_record(BrokerId leader, const std::vector<Voter>& voters, const std::vector<BrokerId>& granting) {
   wire::LeaderChangeMessage message;
   message.leader_id = leader;
   for (const Voter& voter : voters) {
     wire::LeaderChangeMessage::Voter entry;
     entry.voter_id = voter.key.id.value();
     message.voters.push_back(entry);
-    if (voter.key.id == leader) {  // the only vote there is
-      message.granting_voters.push_back(entry);
-    }
+  }
+  for (const BrokerId id : granting) {
+    wire::LeaderChangeMessage::Voter entry;
+    entry.voter_id = id.value();
+    message.granting_voters.push_back(entry);
   }
   return {wire::ControlType::leader_change, encoded(message)};
 }
 
-ControlRecord kraft_version_record() {
+ControlRecord kraft_version_record(std::int16_t level) {
   wire::KRaftVersionRecord message;
-  message.k_raft_version = kKRaftVersion;
+  message.k_raft_version = level;
   return {wire::ControlType::kraft_version, encoded(message)};
 }
 
@@ -58,7 +60,8 @@ ControlRecord voters_record(const std::vector<Voter>& voters) {
       at.port = endpoint.port;
       entry.endpoints.push_back(std::move(at));
     }
-    entry.k_raft_version_feature.max_supported_version = kKRaftVersion;
+    entry.k_raft_version_feature.min_supported_version = voter.min_kraft_version;
+    entry.k_raft_version_feature.max_supported_version = voter.max_kraft_version;
     message.voters.push_back(std::move(entry));
   }
   return {wire::ControlType::kraft_voters, encoded(message)};

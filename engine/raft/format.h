@@ -14,7 +14,8 @@
 #include "engine/base/bytes.h"
 #include "engine/base/ids.h"
 #include "engine/base/time.h"
-#include "engine/raft/quorum.h"
+#include "engine/raft/replicated_log.h"
+#include "engine/raft/voters.h"
 
 namespace hw::raft {
 
@@ -23,5 +24,11 @@ inline constexpr const char* kInitialCheckpointName = "00000000000000000000-0000
 // `metadata_values`: framed metadata records (the bootstrap feature levels).
 [[nodiscard]] Bytes encode_initial_checkpoint(const std::vector<Voter>& voters, const std::vector<Bytes>& metadata_values,
                                               WallTime wall);
+
+// The file of a snapshot that ends at `id` (KIP-630): who votes there, then everything that the records below it made, as
+// framed metadata records. `contained`: the time of the last record that it stands for; `wall`: now. Records are laid into
+// batches of at most about 8 MB.
+[[nodiscard]] Bytes encode_snapshot(const SnapshotId& id, const std::vector<Voter>& voters, std::int16_t kraft_version,
+                                    const std::vector<Bytes>& metadata_values, WallTime contained, WallTime wall);
 
 }  // namespace hw::raft

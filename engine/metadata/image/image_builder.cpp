@@ -514,6 +514,8 @@ Result<void> ImageBuilder::replay(const Record& record, Offset offset, std::int3
   return {};
 }
 
+Result<void> ImageBuilder::load(const Record& record) { return state_->apply_any(record); }
+
 void ImageBuilder::skip(Offset offset, std::int32_t epoch) {
   if (offset > state_->seen) {
     state_->advance(offset, epoch);

@@ -44,6 +44,8 @@ class ImageBuilder {
 
   // `offset` and `epoch`: of the record in the log. Offsets ascend.
   Result<void> replay(const Record& record, Offset offset, std::int32_t epoch);
+  // A record out of a snapshot, which has no offset of its own; skip() to the end of the snapshot follows the last one.
+  Result<void> load(const Record& record);
   // Control batches advance the position and nothing else.
   void skip(Offset offset, std::int32_t epoch);
 

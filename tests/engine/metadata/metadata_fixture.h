@@ -11,6 +11,7 @@
 #include "engine/metadata/control_plane.h"
 #include "engine/metadata/controller.h"
 #include "engine/metadata/image/image_builder.h"
+#include "engine/raft/memory_log.h"
 
 namespace hw::metadata::test {
 
@@ -89,15 +90,24 @@ inline bool same(const MetadataImage& a, const MetadataImage& b) {
   return true;
 }
 
-// A control plane whose disk never waits. The log is a list of batches.
+// One batch of the log as a test looks at it.
+struct LogBatch {
+  Offset base_offset;
+  Offset last_offset;
+  bool control = false;
+  Bytes bytes;
+};
+
+// A control plane whose disk never waits.
 using Settings = std::map<std::string, std::string>;
 class Plane {
  public:
   explicit Plane(Settings configs = {}, std::uint64_t seed = 1,
-                 std::vector<raft::AppendBatch> log = {}, raft::ElectionState election = {})
+                 std::vector<LogBatch> log = {}, raft::ElectionState election = {})
       : batches(std::move(log)), election_(election) {
     ControlPlane::Options options;
-    options.self = {{BrokerId(1), id_of(99)}, {}};
+    options.quorum.self = {{BrokerId(1), id_of(99)}, {}};
+    options.quorum.voters = {options.quorum.self};
     Result<BrokerConfigs> parsed = BrokerConfigs::parse(configs);
     HW_ASSERT(parsed.has_value(), "the test's configuration");
     options.broker_configs = std::make_shared<const BrokerConfigs>(std::move(*parsed));
@@ -106,14 +116,14 @@ class Plane {
     options.registration.listeners = {{"PLAINTEXT", "localhost", 9092, 0}};
     options.registration.log_directories = {id_of(99)};
     options.bootstrap = bootstrap_records();
-    plane = std::make_unique<ControlPlane>(std::move(options), election, Prng(seed));
-    Offset end{0};
-    for (const raft::AppendBatch& batch : batches) {
-      const Result<void> replayed = plane->replay_batch(batch.bytes);
-      HW_ASSERT(replayed.has_value(), "the log replays");
-      end = batch.last_offset + 1;
+    for (const LogBatch& batch : batches) {
+      const Result<void> appended = log_.append_as_follower(batch.bytes, wall);
+      HW_ASSERT(appended.has_value(), "the log is whole");
     }
-    plane->started(Offset(0), end, now, wall);
+    log_.flush();
+    plane = std::make_unique<ControlPlane>(std::move(options), election, log_, Prng(seed));
+    const Result<void> started = plane->start(now, wall);
+    HW_ASSERT(started.has_value(), "the log replays");
   }
 
   // Performs everything until nothing moves. `flush_works` false: the disk has not answered yet.
@@ -125,7 +135,8 @@ class Plane {
       if (flush_works && flush_owed) {
         ControlPlane::Outputs flushed;
         flush_owed = false;
-        plane->flushed(batches.back().last_offset + 1, now, wall, flushed);
+        log_.flush();
+        plane->flushed(log_.end_offset(), now, wall, flushed);
         moved = perform(flushed, flush_works) || moved;
       }
       if (!moved) {
@@ -140,7 +151,7 @@ class Plane {
   [[nodiscard]] raft::ElectionState election() const { return election_; }
 
   std::unique_ptr<ControlPlane> plane;
-  std::vector<raft::AppendBatch> batches;
+  std::vector<LogBatch> batches;
   std::vector<ControlPlane::Published> published;
   std::vector<event::Any> events;
   bool flush_owed = false;
@@ -149,28 +160,30 @@ class Plane {
 
  private:
   bool perform(ControlPlane::Outputs& out, bool flush_works) {
-    bool moved = !out.published.empty() || !out.appends.empty() || out.persist || !out.events.empty();
+    bool moved = !out.published.empty() || out.flush || out.persist || !out.events.empty();
     for (ControlPlane::Published& change : out.published) {
       published.push_back(std::move(change));
     }
     for (event::Any& event : out.events) {
       events.push_back(std::move(event));
     }
-    for (raft::AppendBatch& batch : out.appends) {
-      HW_ASSERT(batches.empty() || batch.base_offset == batches.back().last_offset + 1, "offsets follow each other");
-      batches.push_back(std::move(batch));
+    HW_ASSERT(out.broken.empty(), "nothing breaks");
+    for (std::size_t i = batches.size(); i < log_.batches().size(); ++i) {
+      const raft::MemoryLog::Batch& batch = log_.batches()[i];
+      batches.push_back({batch.base, batch.last, batch.control, batch.bytes});
     }
     flush_owed = flush_owed || out.flush;
     if (out.persist) {
       election_ = *out.persist;
       ControlPlane::Outputs persisted;
-      plane->persisted(now, wall, persisted);
+      plane->persisted(election_, now, wall, persisted);
       moved = perform(persisted, flush_works) || moved;
     }
     return moved;
   }
 
   raft::ElectionState election_;
+  raft::MemoryLog log_;
 };
 
 }  // namespace hw::metadata::test

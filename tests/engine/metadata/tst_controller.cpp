@@ -7,6 +7,7 @@
 
 #include "engine/metadata/placement.h"
 #include "engine/wire/record/batch.h"
+#include "engine/raft/control_records.h"
 #include "tests/engine/metadata/metadata_fixture.h"
 
 using namespace hw;
@@ -177,7 +178,7 @@ void TestController::a_restarted_node_goes_on() {
     QCOMPARE(partition.isr.size(), std::size_t{1});
   }
   int bootstraps = 0;
-  for (const raft::AppendBatch& batch : second.batches) {
+  for (const LogBatch& batch : second.batches) {
     bootstraps += batch.base_offset == Offset(3) ? 1 : 0;
   }
   QCOMPARE(bootstraps, 1);
@@ -341,7 +342,7 @@ void TestController::many_records_become_visible_together() {
     QCOMPARE(result.error_code, ErrorCode::none);
   }
   QVERIFY(plane.batches.size() > batches + 2);
-  for (const raft::AppendBatch& batch : plane.batches) {
+  for (const LogBatch& batch : plane.batches) {
     QVERIFY(batch.bytes.size() < 2'000'000);
   }
   QCOMPARE(plane.published.size(), images + 1);
@@ -626,30 +627,33 @@ void TestController::the_log_alone_rebuilds_everything() {
   grow(plane, {{"a", 5}});
   remove(plane, {{"b", Uuid{}}});
   ImageBuilder builder;
-  ControlPlane::Options options;
-  options.self = {{BrokerId(1), id_of(99)}, {}};
-  options.broker_configs = std::make_shared<const BrokerConfigs>();
-  options.registration.broker = BrokerId(1);
-  ControlPlane follower(std::move(options), {}, Prng(5));
-  for (const raft::AppendBatch& batch : plane.batches) {
-    const Result<void> replayed = follower.replay_batch(batch.bytes);
-    QVERIFY2(replayed.has_value(), replayed ? "" : replayed.error().detail.c_str());
+  const auto follower_of = [&](raft::MemoryLog& log) {
+    ControlPlane::Options options;
+    options.quorum.self = {{BrokerId(1), id_of(99)}, {}};
+    options.quorum.voters = {options.quorum.self};
+    options.broker_configs = std::make_shared<const BrokerConfigs>();
+    options.registration.broker = BrokerId(1);
+    return std::make_unique<ControlPlane>(std::move(options), raft::ElectionState{}, log, Prng(5));
+  };
+  raft::MemoryLog log;
+  for (const LogBatch& batch : plane.batches) {
+    QVERIFY(log.append_as_follower(batch.bytes, WallTime{1}).has_value());
   }
-  follower.started(Offset(0), plane.batches.back().last_offset + 1, Instant{1}, WallTime{1});
+  const std::unique_ptr<ControlPlane> follower = follower_of(log);
+  const Result<void> started = follower->start(Instant{1}, WallTime{1});
+  QVERIFY2(started.has_value(), started ? "" : started.error().detail.c_str());
   ControlPlane::Outputs out;
-  follower.pump(Instant{1}, WallTime{1}, out);
-  QVERIFY(same(*follower.image(), plane.image()));
+  follower->pump(Instant{1}, WallTime{1}, out);
+  QVERIFY(same(*follower->image(), plane.image()));
   QCOMPARE(out.published.front().delta.topics_created.size(), std::size_t{1});
-  // A batch that is damaged, and one that comes twice.
-  std::string bytes(plane.batches.back().bytes.text());
-  bytes.back() = static_cast<char>(bytes.back() ^ 1);
-  ControlPlane::Options other_options;
-  other_options.self = {{BrokerId(1), id_of(99)}, {}};
-  other_options.broker_configs = std::make_shared<const BrokerConfigs>();
-  ControlPlane other(std::move(other_options), {}, Prng(5));
-  QVERIFY(!other.replay_batch(Bytes::copy_of(bytes)).has_value());
-  QVERIFY(other.replay_batch(plane.batches.front().bytes).has_value());
-  QVERIFY(!other.replay_batch(plane.batches.front().bytes).has_value());
+  // A record that cannot be decoded.
+  raft::MemoryLog damaged;
+  QVERIFY(damaged.append_as_follower(plane.batches.front().bytes, WallTime{1}).has_value());
+  const Bytes nonsense = raft::data_batch_of({Bytes::copy_of("nonsense")}, damaged.end_offset(), LeaderEpoch(1), WallTime{1});
+  QVERIFY(damaged.append_as_follower(nonsense, WallTime{1}).has_value());
+  const Result<void> refused = follower_of(damaged)->start(Instant{1}, WallTime{1});
+  QVERIFY(!refused.has_value());
+  QVERIFY(!refused.error().detail.empty());
 }
 
 void TestController::placement_spreads_evenly() {

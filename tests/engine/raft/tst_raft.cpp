@@ -6,6 +6,7 @@
 
 #include "engine/raft/control_records.h"
 #include "engine/raft/format.h"
+#include "engine/raft/memory_log.h"
 #include "engine/raft/quorum.h"
 #include "engine/wire/record/batch.h"
 #include "engine/wire/record/record_iterator.h"
@@ -29,17 +30,33 @@ Bytes from_hex(const char* text) {
 const Uuid kDirectory = Uuid::parse("0G897w6JSxyKU6ZwsZnxCg").value_or(Uuid{});
 Voter kafka_voter() { return {{BrokerId(1), kDirectory}, {{"CONTROLLER", "127.0.0.1", 19193}}}; }
 
-Config config() { return {kafka_voter(), {kafka_voter()}, milliseconds(1000)}; }
+Config config() {
+  Config config;
+  config.self = kafka_voter();
+  config.voters = {kafka_voter()};
+  return config;
+}
 constexpr Instant kNow{1'000'000};
 constexpr WallTime kWall{1795967399596};
 
-// Brings a quorum to leadership and returns the batch it begins its epoch with.
-AppendBatch elect(Quorum& quorum) {
+// A log with `count` records of one epoch, all of them durable.
+MemoryLog log_of(std::int64_t count, LeaderEpoch epoch) {
+  MemoryLog log;
+  for (std::int64_t i = 0; i < count; ++i) {
+    HW_ASSERT(log.append_as_leader(data_batch_of({Bytes::copy_of("old")}, Offset(i), epoch, kWall), epoch, kWall).has_value(), "");
+  }
+  log.flush();
+  return log;
+}
+
+// Brings a quorum to leadership; its log then ends with the batch that begins the epoch.
+void elect(Quorum& quorum) {
   Outputs out;
   quorum.step(Tick{kWall}, kNow, out);
   Outputs after;
-  quorum.step(Persisted{}, kNow, after);
-  return after.appends.empty() ? AppendBatch{} : after.appends.front();
+  if (out.persist) {
+    quorum.step(Persisted{*out.persist}, kNow, after);
+  }
 }
 
 }  // namespace
@@ -96,11 +113,14 @@ void TestRaft::quorum_state_refuses_damage() {
 }
 
 void TestRaft::first_batch_is_kafkas() {
-  Quorum quorum(config(), {}, {}, Prng(1), kNow);
-  const AppendBatch batch = elect(quorum);
+  MemoryLog log;
+  Quorum quorum(config(), {}, log, Prng(1), kNow);
+  elect(quorum);
+  QCOMPARE(log.batches().size(), std::size_t{1});
+  const MemoryLog::Batch& batch = log.batches().front();
   QVERIFY(batch.control);
-  QCOMPARE(batch.base_offset.value(), 0);
-  QCOMPARE(batch.last_offset.value(), 2);
+  QCOMPARE(batch.base.value(), 0);
+  QCOMPARE(batch.last.value(), 2);
   QVERIFY(batch.bytes == from_hex(kFirstBatch));
 }
 
@@ -143,50 +163,66 @@ void TestRaft::checkpoint_is_kafkas() {
 void TestRaft::epoch_rises_at_every_start() {
   ElectionState state;
   state.epoch = LeaderEpoch(4);
-  Quorum quorum(config(), state, {Offset(0), Offset(10), LeaderEpoch(4), Offset(10)}, Prng(1), kNow);
+  MemoryLog log = log_of(10, LeaderEpoch(4));
+  Quorum quorum(config(), state, log, Prng(1), kNow);
   Outputs out;
   quorum.step(Tick{kWall}, kNow, out);
   QVERIFY(out.persist.has_value());
   QCOMPARE(out.persist->epoch.value(), 5);
   // The log knows better where quorum-state was lost.
-  Quorum other(config(), {}, {Offset(0), Offset(10), LeaderEpoch(8), Offset(10)}, Prng(1), kNow);
+  MemoryLog newer = log_of(10, LeaderEpoch(8));
+  Quorum other(config(), {}, newer, Prng(1), kNow);
   Outputs later;
   other.step(Tick{kWall}, kNow, later);
   QCOMPARE(later.persist->epoch.value(), 9);
 }
 
 void TestRaft::nothing_is_appended_before_the_vote_is_durable() {
-  Quorum quorum(config(), {}, {}, Prng(1), kNow);
+  MemoryLog log;
+  Quorum quorum(config(), {}, log, Prng(1), kNow);
   QVERIFY(quorum.next_deadline() <= kNow);
   Outputs out;
   quorum.step(Tick{kWall}, kNow, out);
   QVERIFY(out.persist.has_value());
-  QVERIFY(out.appends.empty());
+  const ElectionState state = *out.persist;
+  QVERIFY(log.batches().empty());
   QVERIFY(!quorum.is_leader());
   quorum.step(Flushed{Offset(5)}, kNow, out);
-  QVERIFY(out.appends.empty());
+  QVERIFY(log.batches().empty());
   QVERIFY(quorum.next_deadline() == kNever);
   out.clear();
-  quorum.step(Persisted{}, kNow, out);
+  quorum.step(Persisted{{LeaderEpoch(77), {}, {}}}, kNow, out);  // of another one
+  QVERIFY(!quorum.is_leader());
+  quorum.step(Persisted{state}, kNow, out);
   QVERIFY(quorum.is_leader());
-  QCOMPARE(out.appends.size(), std::size_t{1});
+  QCOMPARE(log.batches().size(), std::size_t{1});
   QVERIFY(out.flush);
   QCOMPARE(out.events.size(), std::size_t{1});
 }
 
 void TestRaft::a_later_epoch_begins_with_the_leader_change_alone() {
-  Quorum quorum(config(), {LeaderEpoch(1), {}, {}}, {Offset(0), Offset(10), LeaderEpoch(1), Offset(10)}, Prng(1), kNow);
-  const AppendBatch batch = elect(quorum);
-  QCOMPARE(batch.base_offset.value(), 10);
-  QCOMPARE(batch.last_offset.value(), 10);
+  // The first life writes the voters into the log; the second finds them there.
+  MemoryLog log;
+  {
+    Quorum quorum(config(), {}, log, Prng(1), kNow);
+    elect(quorum);
+  }
+  log.flush();
+  Quorum quorum(config(), {LeaderEpoch(1), {}, {}}, log, Prng(1), kNow);
+  elect(quorum);
+  const MemoryLog::Batch& batch = log.batches().back();
+  QCOMPARE(batch.base.value(), 3);
+  QCOMPARE(batch.last.value(), 3);
   QCOMPARE(batch.epoch.value(), 2);
 }
 
 void TestRaft::high_watermark_follows_the_flush() {
-  Quorum quorum(config(), {}, {}, Prng(1), kNow);
+  MemoryLog log;
+  Quorum quorum(config(), {}, log, Prng(1), kNow);
   elect(quorum);
+  log.flush();
   Outputs out;
-  const Offset base = quorum.append({Bytes::copy_of("a"), Bytes::copy_of("b")}, kWall, out);
+  const Offset base = quorum.append({Bytes::copy_of("a"), Bytes::copy_of("b")}, kWall, kNow, out);
   QCOMPARE(base.value(), 3);
   QCOMPARE(quorum.log_end_offset().value(), 5);
   QVERIFY(!out.high_watermark.has_value());
@@ -196,29 +232,78 @@ void TestRaft::high_watermark_follows_the_flush() {
   out.clear();
   quorum.step(Flushed{Offset(2)}, kNow, out);  // late news
   QVERIFY(!out.high_watermark.has_value());
-  quorum.step(Flushed{Offset(99)}, kNow, out);  // never beyond the log
+  quorum.step(Flushed{Offset(99)}, kNow, out);  // never beyond what the log has on the disk
+  QVERIFY(!out.high_watermark.has_value());
+  log.flush();
+  quorum.step(Flushed{Offset(99)}, kNow, out);
   QVERIFY(out.high_watermark == Offset(5));
   QCOMPARE(quorum.view().high_watermark.value(), 5);
 }
 
 void TestRaft::records_of_an_older_epoch_commit_with_the_new_one() {
-  // The log reaches 10, 7 of it known as committed: a flush of the old part alone commits nothing.
-  Quorum quorum(config(), {LeaderEpoch(1), {}, {}}, {Offset(0), Offset(10), LeaderEpoch(1), Offset(7)}, Prng(1), kNow);
-  elect(quorum);
+  // Two voters: the log of the new leader holds ten records of epoch 1, and the other one has them as well. They are committed
+  // only when it has the first record of the new epoch too.
+  Voter other = kafka_voter();
+  other.key.id = BrokerId(2);
+  other.endpoints.front().port = 2;
+  Config two = config();
+  two.voters.push_back(other);
+  MemoryLog log = log_of(10, LeaderEpoch(1));
+  Quorum quorum(two, {LeaderEpoch(1), {}, {}}, log, Prng(1), kNow);
+  Instant now = kNow + seconds(5);
   Outputs out;
-  quorum.step(Flushed{Offset(10)}, kNow, out);
+  quorum.step(Tick{kWall}, now, out);
+  const auto grant = [&](bool granted) {
+    HW_ASSERT(!out.sends.empty(), "it asks for a vote");
+    wire::VoteResponse vote;
+    auto& partition = vote.topics.emplace_back().partitions.emplace_back();
+    vote.topics.front().topic_name = kMetadataTopicName;
+    partition.leader_id = kNoBroker;
+    partition.leader_epoch = quorum.epoch();
+    partition.vote_granted = granted;
+    const std::uint64_t id = out.sends.back().id;
+    out.clear();
+    quorum.step(Response{id, vote}, now, out);
+  };
+  grant(true);  // pre-vote
+  QVERIFY(out.persist.has_value());
+  QVERIFY(out.sends.empty());  // its own vote is not durable yet
+  quorum.step(Persisted{*out.persist}, now, out);
+  grant(true);
+  QVERIFY(quorum.is_leader());
+  if (out.persist) {
+    quorum.step(Persisted{*out.persist}, now, out);
+  }
+  log.flush();
+  quorum.step(Flushed{log.end_offset()}, now, out);
   QVERIFY(!out.high_watermark.has_value());
-  quorum.step(Flushed{Offset(11)}, kNow, out);
-  QVERIFY(out.high_watermark == Offset(11));
+  const auto fetch = [&](Offset from, LeaderEpoch last) {
+    wire::FetchRequest request;
+    request.replica_state.replica_id = BrokerId(2);
+    auto& partition = request.topics.emplace_back().partitions.emplace_back();
+    request.topics.front().topic_id = kMetadataTopicUuid;
+    partition.current_leader_epoch = quorum.epoch();
+    partition.fetch_offset = from;
+    partition.last_fetched_epoch = last;
+    partition.replica_directory_id = kDirectory;
+    out.clear();
+    quorum.step(Request{1, 18, request}, now, out);
+  };
+  fetch(Offset(10), LeaderEpoch(1));
+  QVERIFY(!out.high_watermark.has_value());
+  QCOMPARE(out.replies.size(), std::size_t{1});
+  fetch(log.end_offset(), quorum.epoch());
+  QVERIFY(out.high_watermark == log.end_offset());
 }
 
 void TestRaft::batches_hold_their_values() {
-  Quorum quorum(config(), {}, {}, Prng(1), kNow);
+  MemoryLog log;
+  Quorum quorum(config(), {}, log, Prng(1), kNow);
   elect(quorum);
   Outputs out;
-  quorum.append({Bytes::copy_of("one"), Bytes::copy_of("two")}, WallTime{77}, out);
-  QCOMPARE(out.appends.size(), std::size_t{1});
-  const wire::BatchRead read = wire::read_batch(out.appends.front().bytes.span());
+  quorum.append({Bytes::copy_of("one"), Bytes::copy_of("two")}, WallTime{77}, kNow, out);
+  QCOMPARE(log.batches().size(), std::size_t{2});
+  const wire::BatchRead read = wire::read_batch(log.batches().back().bytes.span());
   QVERIFY(read.status == wire::BatchStatus::ok);
   QVERIFY(read.view.crc_ok());
   QVERIFY(!read.view.control());
