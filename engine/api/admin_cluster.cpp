@@ -37,51 +37,10 @@ void handle_alter_partition_reassignments(Node& node, const RequestContext& cont
 
 void handle_list_partition_reassignments(Node& node, const RequestContext& context,
                                          wire::ListPartitionReassignmentsRequest& request) {
-  wire::ListPartitionReassignmentsResponse response;
-  response.error_message.reset();
-  const auto add = [&](const metadata::TopicImage& topic, const std::vector<PartitionIndex>* only) {
-    wire::ListPartitionReassignmentsResponse::OngoingTopicReassignment found;
-    found.name = topic.name;
-    const auto look_at = [&](PartitionIndex index) {
-      if (index.value() < 0 || static_cast<std::size_t>(index.value()) >= topic.partitions.size()) {
-        return;
-      }
-      const metadata::PartitionImage& partition = topic.partitions[static_cast<std::size_t>(index.value())];
-      if (partition.adding_replicas.empty() && partition.removing_replicas.empty()) {
-        return;
-      }
-      auto& item = found.partitions.emplace_back();
-      item.partition_index = index;
-      item.replicas = partition.replicas;
-      item.adding_replicas = partition.adding_replicas;
-      item.removing_replicas = partition.removing_replicas;
-    };
-    if (only != nullptr) {
-      for (const PartitionIndex index : *only) {
-        look_at(index);
-      }
-    } else {
-      for (std::size_t i = 0; i < topic.partitions.size(); ++i) {
-        look_at(PartitionIndex(static_cast<std::int32_t>(i)));
-      }
-    }
-    if (!found.partitions.empty()) {
-      response.topics.push_back(std::move(found));
-    }
-  };
-  const metadata::MetadataImage& image = *node.image();
-  if (!request.topics) {
-    for (const auto& [name, topic] : image.topics()) {
-      add(*topic, nullptr);
-    }
-  } else {
-    for (const auto& asked : *request.topics) {
-      if (const metadata::TopicImage* topic = image.find_topic(asked.name)) {
-        add(*topic, &asked.partition_indexes);
-      }
-    }
-  }
-  node.reply(context.token, response);
+  node.controller().list_partition_reassignments(
+      request, [&node, token = context.token](const wire::ListPartitionReassignmentsResponse& response) {
+        node.reply(token, response);
+      });
 }
 
 void handle_describe_quorum(Node& node, const RequestContext& context, wire::DescribeQuorumRequest& request) {

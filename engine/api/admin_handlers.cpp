@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/api/admin_handlers.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+
+#include "engine/metadata/partition_change.h"
 
 namespace hw::api {
 
@@ -80,10 +83,13 @@ PartitionSight look_at(const metadata::MetadataImage& image, const metadata::Par
   } else {
     sight.error = wire::ErrorCode::leader_not_available;
   }
-  for (const BrokerId replica : partition.replicas) {
-    const metadata::BrokerImage* broker = image.find_broker(replica);
-    if (broker == nullptr || broker->fenced) {
-      sight.offline.push_back(replica);
+  for (std::size_t i = 0; i < partition.replicas.size(); ++i) {
+    const metadata::BrokerImage* broker = image.find_broker(partition.replicas[i]);
+    const auto here = [&](const metadata::ListenerImage& endpoint) { return endpoint.name == listener; };
+    if (broker == nullptr || broker->fenced ||
+        std::none_of(broker->listeners.begin(), broker->listeners.end(), here) ||
+        !metadata::directory_works(partition.directories[i], broker->log_directories)) {
+      sight.offline.push_back(partition.replicas[i]);
     }
   }
   return sight;

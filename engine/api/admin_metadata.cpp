@@ -7,9 +7,15 @@
 #include "engine/api/admin_handlers.h"
 #include "engine/metadata/controller.h"
 #include "engine/metadata/image/image_builder.h"
+#include "engine/raft/quorum.h"
 
 namespace hw::api {
+
 namespace {
+
+// Kinds of endpoints that DescribeCluster tells apart.
+constexpr std::int8_t kBrokerEndpoints = 1;
+constexpr std::int8_t kControllerEndpoints = 2;
 
 using wire::ErrorCode;
 using MetadataTopic = wire::MetadataResponse::MetadataResponseTopic;
@@ -186,17 +192,48 @@ void handle_metadata(Node& node, const RequestContext& context, wire::MetadataRe
   node.reply(context.token, response);
 }
 
-void handle_describe_cluster(Node& node, const RequestContext& context, wire::DescribeClusterRequest& request) {
-  constexpr std::int8_t kBrokers = 1;
-  constexpr std::int8_t kControllers = 2;
+namespace {
+
+// What DescribeCluster tells at a listener of controllers (KIP-919): the controllers that registered there.
+wire::DescribeClusterResponse describe_controllers(Node& node, std::string_view listener) {
   wire::DescribeClusterResponse response;
-  if (request.endpoint_type != kBrokers) {
-    response.error_code = request.endpoint_type == kControllers ? ErrorCode::mismatched_endpoint_type
-                                                                : ErrorCode::unsupported_endpoint_type;
-    response.error_message = request.endpoint_type == kControllers
-                                 ? std::string("this endpoint is a broker's, controllers were asked for")
-                                 : "there is no endpoint type " + std::to_string(request.endpoint_type);
+  response.endpoint_type = kControllerEndpoints;
+  response.cluster_id = node.cluster_id();
+  response.controller_id = node.quorum().leader.value_or(kNoBroker);
+  for (const auto& [id, controller] : node.image()->controllers()) {
+    const auto endpoint = std::find_if(controller.listeners.begin(), controller.listeners.end(),
+                                       [&](const metadata::ListenerImage& l) { return l.name == listener; });
+    if (endpoint != controller.listeners.end()) {
+      auto& entry = response.brokers.emplace_back();
+      entry.broker_id = id;
+      entry.host = endpoint->host;
+      entry.port = endpoint->port;
+    }
+  }
+  return response;
+}
+
+}  // namespace
+
+void handle_describe_cluster(Node& node, const RequestContext& context, wire::DescribeClusterRequest& request) {
+  const bool at_controller = context.listener_kind == ListenerKind::controller;
+  const std::int8_t here = at_controller ? kControllerEndpoints : kBrokerEndpoints;
+  wire::DescribeClusterResponse response;
+  if (request.endpoint_type != here) {
+    const bool known = request.endpoint_type == kBrokerEndpoints || request.endpoint_type == kControllerEndpoints;
+    response.error_code = known ? ErrorCode::mismatched_endpoint_type : ErrorCode::unsupported_endpoint_type;
+    response.error_message = !known ? "there is no endpoint type " + std::to_string(request.endpoint_type)
+                             : at_controller ? std::string("this endpoint is a controller's, brokers were asked for")
+                                             : std::string("this endpoint is a broker's, controllers were asked for");
     node.refused(context, response.error_code, *response.error_message);
+    node.reply(context.token, response);
+    return;
+  }
+  if (at_controller) {
+    response = describe_controllers(node, context.listener);
+    if (request.include_cluster_authorized_operations) {
+      response.cluster_authorized_operations = kAllClusterOperations;
+    }
     node.reply(context.token, response);
     return;
   }
@@ -245,7 +282,7 @@ DescribedTopic partitions_of(const metadata::MetadataImage& image, const metadat
     const metadata::PartitionImage& partition = topic.partitions[i];
     PartitionSight sight = look_at(image, partition, listener);
     DescribedPartition described;
-    described.error_code = sight.error;
+    // A missing leader is no error here: the lists say why there is none (KIP-966).
     described.partition_index = PartitionIndex(static_cast<std::int32_t>(i));
     described.leader_id = sight.leader;
     described.leader_epoch = partition.leader_epoch;

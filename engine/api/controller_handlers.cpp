@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What listeners of controllers serve beyond what those of brokers do.
-#include <array>
+#include "engine/api/controller_handlers.h"
 
-#include "engine/api/handler.h"
-#include "engine/wire/msg/envelope.h"
+#include <array>
 
 namespace hw::api {
 namespace {
@@ -33,7 +32,15 @@ void handle_envelope(Node& node, const RequestContext& context, wire::EnvelopeRe
 }  // namespace
 
 std::span<const Handler> controller_handlers() {
-  static constexpr std::array<Handler, 1> kHandlers{{handler<wire::EnvelopeRequest, handle_envelope>()}};
+  static constexpr std::array kHandlers{
+      handler<wire::EnvelopeRequest, handle_envelope>(),
+      handler<wire::BrokerRegistrationRequest, handle_broker_registration>(),
+      handler<wire::BrokerHeartbeatRequest, handle_broker_heartbeat>(),
+      handler<wire::ControllerRegistrationRequest, handle_controller_registration>(),
+      handler<wire::AlterPartitionRequest, handle_alter_partition>(),
+      handler<wire::AssignReplicasToDirsRequest, handle_assign_replicas_to_dirs>(),
+      handler<wire::AllocateProducerIdsRequest, handle_allocate_producer_ids>(),
+  };
   return kHandlers;
 }
 
