@@ -132,16 +132,18 @@ std::optional<wire::PartitionChangeRecord> change_partition(const Uuid& topic, P
   std::int8_t recovery = wish.leader_recovery_state.value_or(partition.leader_recovery_state);
 
   const Elected elected = elect(target, partition, wish, rules);
+  if (elected.leader != kNoBroker && !has(target.isr, elected.leader)) {
+    const bool eligible = has(target.elr, elected.leader);
+    target.isr = {elected.leader};
+    if (!eligible || rules.min_insync_replicas <= 1) {
+      target.elr.clear();
+    } else {
+      std::erase(target.elr, elected.leader);
+    }
+    recovery = eligible ? recovery : kRecovering;
+  }
   if (elected.leader != partition.leader) {
     record.leader = elected.leader;
-    if (has(target.elr, elected.leader)) {
-      target.isr = {elected.leader};
-      std::erase(target.elr, elected.leader);
-    } else if (elected.unclean) {
-      target.isr = {elected.leader};
-      target.elr.clear();
-      recovery = kRecovering;
-    }
   }
   if (record.leader == kSameLeader && !has_all(target.replicas, partition.replicas)) {
     record.leader = partition.leader;  // clients of the replica that goes are to notice

@@ -56,7 +56,7 @@ class Brokers {
     Controller::Options options;
     options.node = BrokerId(given_.node);
     options.broker_configs = std::make_shared<const BrokerConfigs>(std::move(*parsed));
-    options.cluster_id = "c";
+    options.cluster_id = std::string("c");
     controller_ = std::make_unique<Controller>(std::move(options), Prng(given_.seed));
     controller_->become_active(builder_.publish().image, ++epoch_, next_);
   }
