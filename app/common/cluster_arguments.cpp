@@ -36,6 +36,36 @@ Result<std::optional<ListenerText>> first_listener(const std::string& list, cons
   return std::optional<ListenerText>();
 }
 
+// HOST:PORT, or ID@HOST:PORT[:DIRECTORY_ID]: a controller as Kafka's tools write it.
+Result<api::ControllerPeer> controller_text(const std::string& what, const std::string& text) {
+  api::ControllerPeer peer;
+  peer.node = kNoBroker;
+  std::string rest = text;
+  if (const std::size_t at = text.find('@'); at != std::string::npos) {
+    HW_TRY(const std::int32_t id, whole_number(what, text.substr(0, at)));
+    peer.node = BrokerId(id);
+    rest = text.substr(at + 1);
+  }
+  const std::size_t bracket = rest.find(']');
+  const std::size_t first = rest.find(':', bracket == std::string::npos ? 0 : bracket);
+  const std::size_t second = first == std::string::npos ? first : rest.find(':', first + 1);
+  if (first == std::string::npos) {
+    return fail(Errc::invalid, what + ": '" + text + "' is no controller; write HOST:PORT or ID@HOST:PORT");
+  }
+  if (second != std::string::npos) {
+    const std::optional<Uuid> id = Uuid::parse(rest.substr(second + 1));
+    if (!id) {
+      return fail(Errc::invalid, what + ": '" + rest.substr(second + 1) + "' is no directory id (22 characters of base64)");
+    }
+    peer.directory = *id;
+    rest.resize(second);
+  }
+  HW_TRY(const ListenerText address, parse_listener("CONTROLLER://" + rest));
+  peer.host = address.host;
+  peer.port = address.port;
+  return peer;
+}
+
 // Without blanks around and slashes behind.
 std::vector<std::string> comma_list(const std::string& list) {
   std::vector<std::string> all;
@@ -63,6 +93,74 @@ std::optional<std::string> take(Properties& properties, const std::string& key) 
   std::string value = std::move(found->second);
   properties.erase(found);
   return value;
+}
+
+// What makes this process one node of a cluster of several.
+Result<void> member_options(const ClusterArguments& arguments, Properties& properties, node::ClusterOptions& out) {
+  const std::optional<std::string> roles_in_file = take(properties, "process.roles");
+  const std::optional<std::string> voters = take(properties, "controller.quorum.voters");
+  const std::optional<std::string> bootstrap = take(properties, "controller.quorum.bootstrap.servers");
+  if (arguments.node) {
+    if (*arguments.node < 0) {
+      return fail(Errc::invalid, "--node must not be negative");
+    }
+    out.node_id = *arguments.node;
+  }
+  if (arguments.controller_port) {
+    if (*arguments.controller_port < 0 || *arguments.controller_port > 65535) {
+      return fail(Errc::invalid, "--controller-port must be between 0 and 65535 (0: the system chooses)");
+    }
+    out.listen.controller_port = static_cast<std::uint16_t>(*arguments.controller_port);
+  }
+  node::ClusterOptions::Member member;
+  const std::string roles = !arguments.roles.empty() ? arguments.roles : roles_in_file.value_or("");
+  if (!roles.empty()) {
+    member.broker = member.controller = false;
+    for (const std::string& role : comma_list(roles)) {
+      if (role != "broker" && role != "controller") {
+        return fail(Errc::invalid, "'" + role + "' is no role; a node is broker, controller, or broker,controller");
+      }
+      (role == "broker" ? member.broker : member.controller) = true;
+    }
+  }
+  for (const std::string& text : comma_list(!arguments.join.empty() ? arguments.join : bootstrap.value_or(""))) {
+    HW_TRY(api::ControllerPeer peer, controller_text(arguments.join.empty() ? "controller.quorum.bootstrap.servers" : "--join", text));
+    member.controllers.push_back(std::move(peer));
+  }
+  for (const std::string& text : comma_list(voters.value_or(""))) {
+    HW_TRY(api::ControllerPeer peer, controller_text("controller.quorum.voters", text));
+    if (peer.node == kNoBroker) {
+      return fail(Errc::invalid, "controller.quorum.voters: write ID@HOST:PORT, not '" + text + "'");
+    }
+    member.initial_voters.push_back(peer);
+    member.controllers.push_back(std::move(peer));
+  }
+  for (const std::string& text : comma_list(arguments.initial_controllers)) {
+    HW_TRY(api::ControllerPeer peer, controller_text("--initial-controllers", text));
+    if (peer.node == kNoBroker || peer.directory == Uuid{}) {
+      return fail(Errc::invalid, "--initial-controllers: write ID@HOST:PORT:DIRECTORY_ID, not '" + text + "'");
+    }
+    member.initial_voters.push_back(peer);
+    member.controllers.push_back(std::move(peer));
+  }
+  member.cluster_id = arguments.cluster_id;
+  // A lone combined node, as its properties file may describe it, needs none of this.
+  const std::int32_t self = out.node_id.value_or(1);
+  const bool alone = member.broker && member.controller && arguments.join.empty() &&
+                     std::all_of(member.initial_voters.begin(), member.initial_voters.end(),
+                                 [&](const api::ControllerPeer& peer) { return peer.node.value() == self; }) &&
+                     (member.initial_voters.size() == 1 || member.controllers.size() <= 1);
+  if (alone) {
+    return {};
+  }
+  if (arguments.nodes != 1) {
+    return fail(Errc::invalid, "--nodes starts a whole cluster in this process; a node that joins others is one (leave it out)");
+  }
+  if (member.initial_voters.empty() && member.controllers.empty()) {
+    return fail(Errc::invalid, "a node that is only " + roles + " needs others: name their controllers with --join HOST:PORT");
+  }
+  out.member = std::move(member);
+  return {};
 }
 
 }  // namespace
@@ -155,8 +253,8 @@ Result<node::ClusterOptions> cluster_options(const ClusterArguments& arguments) 
     }
     out.node_id = number;
   }
-  for (const char* fixed : {"process.roles", "controller.quorum.voters", "controller.quorum.bootstrap.servers",
-                            "listener.security.protocol.map", "inter.broker.listener.name"}) {
+  HW_CHECK(member_options(arguments, properties, out));
+  for (const char* fixed : {"listener.security.protocol.map", "inter.broker.listener.name"}) {
     (void)take(properties, fixed);
   }
 
@@ -180,9 +278,9 @@ Result<node::ClusterOptions> cluster_options(const ClusterArguments& arguments) 
   if (arguments.memory && !arguments.directory.empty()) {
     return fail(Errc::invalid, "--memory and --dir exclude each other: choose where records live");
   }
-  if (arguments.nodes != 1) {
-    return fail(Errc::invalid, "--nodes " + std::to_string(arguments.nodes) +
-                                   ": this version runs one node; clusters of several come with replication");
+  constexpr int kMostNodes = 32;
+  if (arguments.nodes < 1 || arguments.nodes > kMostNodes) {
+    return fail(Errc::invalid, "--nodes must be between 1 and " + std::to_string(kMostNodes));
   }
   out.nodes = arguments.nodes;
   out.memory = arguments.memory;

@@ -35,6 +35,13 @@ struct ClusterArguments {
   std::vector<std::string> configs;  // key=value
   std::string properties_file;
   std::uint64_t seed = 0;
+  // One node of a cluster in several processes.
+  std::optional<int> node;           // its id
+  std::string roles;                 // broker,controller
+  std::optional<int> controller_port;
+  std::string join;                  // HOST:PORT[,HOST:PORT…] of controllers
+  std::string cluster_id;
+  std::string initial_controllers;   // ID@HOST:PORT[:DIRECTORY_ID],…
 };
 
 // Arguments win over the file, the file over defaults. Errc::invalid says which argument is wrong and what to write.

@@ -34,13 +34,21 @@ int main(int argc, char** argv) {
   std::string level = "warn";
   CLI::App cli{"A Kafka-compatible broker for this machine. Clients connect to localhost:9092.", "highwaterd"};
   cli.add_option("--port", port, "port to listen on (default 9092; 0: any free one)");
-  cli.add_option("--nodes", arguments.nodes, "brokers in the cluster (this version: 1)");
+  cli.add_option("--nodes", arguments.nodes, "brokers in the cluster (default 1)");
   cli.add_option("--listen", arguments.listen, "address to listen on (default 127.0.0.1; 0.0.0.0: every network)");
   cli.add_option("--advertise", arguments.advertise, "HOST:PORT that clients are told to connect to");
   cli.add_flag("--memory", arguments.memory, "keep records in memory (the default without --dir)");
   cli.add_option("--dir", arguments.directory, "keep records on disk, below this folder");
   cli.add_option("--config", arguments.configs, "a broker configuration, key=value; may be repeated")->take_all();
   cli.add_option("--properties", arguments.properties_file, "read a server.properties file");
+  cli.add_option("--node", arguments.node, "id of this node, in a cluster of several processes")->group("A node among others");
+  cli.add_option("--roles", arguments.roles, "broker, controller or broker,controller (default: both)")->group("A node among others");
+  cli.add_option("--controller-port", arguments.controller_port, "port of the controller's listener (default: any free one)")
+      ->group("A node among others");
+  cli.add_option("--join", arguments.join, "HOST:PORT of the controllers of a cluster that runs")->group("A node among others");
+  cli.add_option("--cluster-id", arguments.cluster_id, "id of a new cluster, the same for all its nodes")->group("A node among others");
+  cli.add_option("--initial-controllers", arguments.initial_controllers, "first voters of a new cluster, ID@HOST:PORT:DIRECTORY_ID,…")
+      ->group("A node among others");
   cli.add_option("--ready-fd", ready_fd, "also write the ready line to this descriptor");
   cli.add_option("--seed", arguments.seed, "seed of everything random in the cluster");
   cli.add_option("--log-level", level, "trace, debug, info, warn, error or off (default warn)");

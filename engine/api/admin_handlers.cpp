@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/api/admin_handlers.h"
+#include "engine/api/quorum_question.h"
 
 #include <algorithm>
 #include <array>
@@ -34,7 +35,9 @@ std::span<const Handler> admin_handlers() {
       handler<wire::ElectLeadersRequest, handle_elect_leaders>(),
       handler<wire::AlterPartitionReassignmentsRequest, handle_alter_partition_reassignments>(),
       handler<wire::ListPartitionReassignmentsRequest, handle_list_partition_reassignments>(),
-      handler<wire::DescribeQuorumRequest, handle_describe_quorum>(),
+      handler<wire::DescribeQuorumRequest, ask_quorum<wire::DescribeQuorumRequest>>(),
+      handler<wire::AddRaftVoterRequest, ask_quorum<wire::AddRaftVoterRequest>>(),
+      handler<wire::RemoveRaftVoterRequest, ask_quorum<wire::RemoveRaftVoterRequest>>(),
       handler<wire::UnregisterBrokerRequest, handle_unregister_broker>(),
       handler<wire::GetTelemetrySubscriptionsRequest, handle_get_telemetry_subscriptions>(false),
       handler<wire::PushTelemetryRequest, handle_push_telemetry>(false),

@@ -24,7 +24,6 @@
 #include "engine/wire/msg/describe_cluster.h"
 #include "engine/wire/msg/describe_configs.h"
 #include "engine/wire/msg/describe_delegation_token.h"
-#include "engine/wire/msg/describe_quorum.h"
 #include "engine/wire/msg/describe_topic_partitions.h"
 #include "engine/wire/msg/elect_leaders.h"
 #include "engine/wire/msg/expire_delegation_token.h"
@@ -74,7 +73,6 @@ void handle_alter_partition_reassignments(Node& node, const RequestContext& cont
                                           wire::AlterPartitionReassignmentsRequest& request);
 void handle_list_partition_reassignments(Node& node, const RequestContext& context,
                                          wire::ListPartitionReassignmentsRequest& request);
-void handle_describe_quorum(Node& node, const RequestContext& context, wire::DescribeQuorumRequest& request);
 void handle_unregister_broker(Node& node, const RequestContext& context, wire::UnregisterBrokerRequest& request);
 void handle_get_telemetry_subscriptions(Node& node, const RequestContext& context,
                                         wire::GetTelemetrySubscriptionsRequest& request);

@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "engine/api/quorum_question.h"
+
 namespace hw::api {
 namespace {
 
@@ -33,13 +35,19 @@ void handle_envelope(Node& node, const RequestContext& context, wire::EnvelopeRe
 
 std::span<const Handler> controller_handlers() {
   static constexpr std::array kHandlers{
-      handler<wire::EnvelopeRequest, handle_envelope>(),
       handler<wire::BrokerRegistrationRequest, handle_broker_registration>(),
       handler<wire::BrokerHeartbeatRequest, handle_broker_heartbeat>(),
       handler<wire::ControllerRegistrationRequest, handle_controller_registration>(),
       handler<wire::AlterPartitionRequest, handle_alter_partition>(),
-      handler<wire::AssignReplicasToDirsRequest, handle_assign_replicas_to_dirs>(),
       handler<wire::AllocateProducerIdsRequest, handle_allocate_producer_ids>(),
+      handler<wire::AssignReplicasToDirsRequest, handle_assign_replicas_to_dirs>(),
+      handler<wire::EnvelopeRequest, handle_envelope>(),
+      handler<wire::FetchRequest, ask_quorum<wire::FetchRequest>>(),
+      handler<wire::VoteRequest, ask_quorum<wire::VoteRequest>>(),
+      handler<wire::BeginQuorumEpochRequest, ask_quorum<wire::BeginQuorumEpochRequest>>(),
+      handler<wire::EndQuorumEpochRequest, ask_quorum<wire::EndQuorumEpochRequest>>(),
+      handler<wire::FetchSnapshotRequest, ask_quorum<wire::FetchSnapshotRequest>>(),
+      handler<wire::UpdateRaftVoterRequest, ask_quorum<wire::UpdateRaftVoterRequest>>(),
   };
   return kHandlers;
 }

@@ -113,6 +113,9 @@ class Node {
   // goes back inside the envelope of `context`.
   virtual void serve_enveloped(const RequestContext& context, const Bytes& request, std::string_view client_host) = 0;
 
+  // A request to the quorum of the metadata log (quorum_question.h); it answers in its own time.
+  virtual void ask_quorum(const RequestContext& context, struct QuorumQuestion question) = 0;
+
   // What this node wants of the controller for itself, wherever that is.
   virtual void auto_create_topics(const std::vector<std::string>& names) = 0;
   virtual void new_producer_id(std::function<void(std::pair<wire::ErrorCode, ProducerId>)> done) = 0;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/api/client_telemetry.h"
+#include "engine/api/cluster_link.h"
 #include "engine/api/connection_limits.h"
 #include "engine/api/core.h"
 #include "engine/api/forwarding.h"
@@ -14,7 +15,7 @@
 #include "engine/api/job_gate.h"
 #include "engine/api/log_levels.h"
 #include "engine/api/metadata_log.h"
-#include "engine/api/peer_channels.h"
+#include "engine/api/quorum_question.h"
 #include "engine/api/request_frame.h"
 #include "engine/api/topic_settings.h"
 #include "engine/broker/broker.h"
@@ -69,7 +70,7 @@ metadata::MetadataDelta delta_of_everything(const metadata::MetadataImage& image
 
 }  // namespace
 
-struct NodeCore::Impl final : Node {
+struct NodeCore::Impl final : Node, ClusterLink::Host {
   Impl(NodeOptions given, env::Disk& the_disk, event::EventSink* sink, std::shared_ptr<event::NodeCounters> node_counters,
        Prng random)
       : options_(std::move(given)),
@@ -155,16 +156,7 @@ struct NodeCore::Impl final : Node {
 
   [[nodiscard]] LogLevels& log_levels() override { return log_levels_; }
 
-  void ensure_internal_topic(std::string_view name) override {
-    if (image()->find_topic(name) != nullptr || !creating.insert(std::string(name)).second) {
-      return;
-    }
-    wire::CreateTopicsRequest request;
-    request.topics.push_back(controller().topic_template(name));
-    controller().create_topics(request, [this, topic = std::string(name)](const wire::CreateTopicsResponse&) {
-      creating.erase(topic);  // refused or done: the next asker tries again or finds it
-    });
-  }
+  void ensure_internal_topic(std::string_view name) override { link->create_topics({std::string(name)}); }
 
   void client_software(ConnectionId id, std::string_view name, std::string_view version) override {
     const auto it = connections.find(id);
@@ -298,21 +290,65 @@ struct NodeCore::Impl final : Node {
                options_.configs, options_.node, options_.advertised_host, options_.advertised_port, joined(log_directories()))));
     configs = std::make_shared<const metadata::BrokerConfigs>(std::move(parsed));
     HW_CHECK(open_logs());
-    emit(event::NodeStarted{options_.node, options_.advertised_host, options_.advertised_port, true, true,
+    emit(event::NodeStarted{options_.node, options_.advertised_host, options_.advertised_port, options_.broker, options_.controller,
                             logs->meta().cluster_id, in_memory ? std::string{} : options_.directory, counters});
     HW_CHECK(open_quorum());
     client_quotas = quotas::ClientQuotas(quota_options(*configs));
     configs_changed();
-    make_cores();
-    HW_CHECK(logs->load_all([this](const log::LogIdentity& identity) { return wanted(identity); }, now.wall));
-    starting = false;
-    published(metadata::ControlPlane::Published{image(), delta_of_everything(*image())});
-    next_flush = in_memory ? kNever : now.instant + flush_interval();
-    logs->start_tasks(now.instant);
-    pump();
-    if (control->ready()) {
-      announce_ready();
+    // A cluster of this node alone waits for nobody: everything is in place when this returns, one write after the other.
+    for (int round = 0; round < 1000 && is_alone() && !serves(); ++round) {
+      HW_TRY(const bool moved, start_step());
+      if (!moved && !serves()) {
+        const Instant deadline = std::min(control->next_deadline(), link->next_deadline());
+        if (deadline >= kNever) {
+          break;
+        }
+        now_.instant = std::max(now_.instant, deadline);
+      }
     }
+    if (is_alone() && !serves()) {
+      return fail(Errc::corrupt, "the metadata log in " + metadata_directory(options_.directory) +
+                                     " does not let this broker register");
+    }
+    starting = false;
+    pump();
+    return {};
+  }
+
+  // Its broker is registered and not fenced; a controller alone knows who leads.
+  [[nodiscard]] bool serves() const { return options_.broker ? control->ready() : control->quorum().leader.has_value(); }
+
+  [[nodiscard]] bool is_alone() const {
+    return options_.controller && control->voters().size() == 1 && control->voters().find(options_.node) != nullptr;
+  }
+
+  Result<bool> start_step() {
+    HW_TRY(bool moved, pump_control());
+    moved = link->pump() || moved;
+    if (may_open()) {
+      HW_CHECK(open_broker());
+      moved = true;
+    }
+    return moved;
+  }
+
+  // The logs are opened when the metadata says which of them this node should have: after the record of its registration.
+  [[nodiscard]] bool may_open() const {
+    return !opened && options_.broker && link->state() != metadata::BrokerState::registering &&
+           image()->offset() >= Offset(link->broker_epoch());
+  }
+
+  Result<void> open_broker() {
+    configs_changed();
+    make_cores();
+    the_broker->set_broker_epoch(link->broker_epoch());
+    HW_CHECK(logs->load_all([this](const log::LogIdentity& identity) { return wanted(identity); }, now_.wall));
+    opened = true;
+    published(metadata::ControlPlane::Published{image(), delta_of_everything(*image())});
+    next_flush = in_memory ? kNever : now_.instant + flush_interval();
+    logs->start_tasks(now_.instant);
+    link->ready();
+    early_due = !early.empty();
     return {};
   }
 
@@ -367,7 +403,7 @@ struct NodeCore::Impl final : Node {
     config.retention_ms = -1;
     HW_TRY(metadata_log, logs->create_log({kMetadataTopic, PartitionIndex(0), kMetadataTopicId}, config, now_.wall));
     const Uuid directory_id = logs->meta().directory_id;
-    HW_CHECK(complete_format(directory_id));
+    HW_CHECK(complete_format());
 
     raft::ElectionState election;
     if (disk.exists(quorum_state_path(options_.directory))) {
@@ -378,8 +414,21 @@ struct NodeCore::Impl final : Node {
     raft::Config& quorum_config = control_options.quorum;
     quorum_config.self.key = {options_.node, directory_id};
     quorum_config.self.endpoints = controller_endpoints();
-    quorum_config.voters = {quorum_config.self};
+    quorum_config.voters = voters();
     quorum_config.cluster_id = cluster_id();
+    quorum_config.always_flush = options_.controller;
+    for (const ControllerPeer& peer : options_.controllers) {
+      quorum_config.addresses.push_back({peer.node, peer.host, peer.port});
+      if (peer.node != kNoBroker) {
+        quorum_config.addresses.push_back({kNoBroker, peer.host, peer.port});  // and whom to ask while no voter is known
+      }
+    }
+    quorum_config.election_timeout = milliseconds(configs->number("controller.quorum.election.timeout.ms"));
+    quorum_config.election_backoff_max = milliseconds(configs->number("controller.quorum.election.backoff.max.ms"));
+    quorum_config.fetch_timeout = milliseconds(configs->number("controller.quorum.fetch.timeout.ms"));
+    quorum_config.request_timeout = milliseconds(configs->number("controller.quorum.request.timeout.ms"));
+    quorum_config.retry_backoff = milliseconds(configs->number("controller.quorum.retry.backoff.ms"));
+    control_options.registers = false;
     control_options.broker_configs = configs;
     metadata::Registration& registration = control_options.registration;
     registration.broker = options_.node;
@@ -393,28 +442,46 @@ struct NodeCore::Impl final : Node {
         registration.log_directories.push_back(directory.id);
       }
     }
+    const metadata::Registration registered_as = registration;
     control_options.bootstrap = metadata::bootstrap_records();
+    if (metadata_log->recovery_point() < metadata_log->log_end_offset()) {
+      HW_CHECK(metadata_log->flush(now_.wall));  // what a kill left is there to stay before others hear of it
+    }
     HW_TRY(quorum_log, MetadataLog::open(disk, *metadata_log));
     control = std::make_unique<metadata::ControlPlane>(std::move(control_options), election, *quorum_log, Prng(prng_.next()));
     HW_CHECK(control->start(now_.instant, now_.wall));
-    // Election, bootstrap, registration: everything in place, one write after the other.
-    starting = true;
-    for (int round = 0; round < 1000 && !control->ready(); ++round) {
-      HW_TRY(const bool moved, pump_control());
-      if (!moved && !control->ready()) {
-        const Instant deadline = control->next_deadline();
-        if (deadline >= kNever) {
-          break;
-        }
-        // The only voter need not wait for rivals that do not exist.
-        now_.instant = std::max(now_.instant, deadline);
-      }
-    }
-    if (!control->ready()) {
-      return fail(Errc::corrupt, "the metadata log in " + metadata_directory(options_.directory) +
-                                     " does not let this broker register");
-    }
+    ClusterLink::Settings settings;
+    settings.broker = options_.broker;
+    settings.controller = options_.controller;
+    const std::span<const metadata::FeatureRange> features = metadata::supported_features();
+    settings.features.assign(features.begin(), features.end());
+    settings.lifecycle.registration = registered_as;
+    settings.lifecycle.cluster_id = cluster_id();
+    settings.lifecycle.previous_broker_epoch = logs->was_clean() ? logs->previous_broker_epoch() : -1;
+    settings.lifecycle.heartbeat_interval = milliseconds(configs->number("broker.heartbeat.interval.ms"));
+    settings.lifecycle.session_timeout = milliseconds(configs->number("broker.session.timeout.ms"));
+    link = std::make_unique<ClusterLink>(options_, std::move(settings), *control, *this, Prng(prng_.next()));
     return {};
+  }
+
+  // The first voters: those of a new cluster, or this node alone.
+  [[nodiscard]] std::vector<raft::Voter> voters() const {
+    std::vector<raft::Voter> all;
+    const bool among_them = std::any_of(options_.initial_voters.begin(), options_.initial_voters.end(),
+                                        [&](const ControllerPeer& peer) { return peer.node == options_.node; });
+    for (const ControllerPeer& peer : among_them ? options_.initial_voters : std::vector<ControllerPeer>{}) {
+      raft::Voter voter;
+      voter.key = {peer.node, peer.directory};
+      voter.endpoints.push_back({std::string(kControllerListener), peer.host, peer.port});
+      all.push_back(std::move(voter));
+    }
+    if (all.empty() && options_.controller && options_.controllers.empty()) {
+      raft::Voter self;
+      self.key = {options_.node, logs->meta().directory_id};
+      self.endpoints = controller_endpoints();
+      all.push_back(std::move(self));
+    }
+    return all;
   }
 
   // A node without a listener for controllers (tests) names the one that it has.
@@ -425,18 +492,15 @@ struct NodeCore::Impl final : Node {
   }
 
   // What the format leaves beside meta.properties; written again where a crash came between.
-  Result<void> complete_format(const Uuid& directory_id) {
+  Result<void> complete_format() {
     const std::string checkpoint = metadata_directory(options_.directory) + "/" + raft::kInitialCheckpointName;
-    if (metadata_log->log_end_offset() == Offset(0) && !disk.exists(checkpoint)) {
-      raft::Voter voter;
-      voter.key = {options_.node, directory_id};
-      voter.endpoints = controller_endpoints();
+    if (metadata_log->log_end_offset() == Offset(0) && !disk.exists(checkpoint) && !voters().empty()) {
       std::vector<Bytes> values;
       for (const metadata::Record& record : metadata::bootstrap_records()) {
         HW_TRY(Bytes value, metadata::encode_record(record));
         values.push_back(std::move(value));
       }
-      HW_CHECK(disk.write_whole(checkpoint, raft::encode_initial_checkpoint({voter}, values, now_.wall).span()));
+      HW_CHECK(disk.write_whole(checkpoint, raft::encode_initial_checkpoint(voters(), values, now_.wall).span()));
     }
     return {};
   }
@@ -521,9 +585,18 @@ struct NodeCore::Impl final : Node {
 
   void hand_over(Now now, Outputs& outputs) {
     Turn turn(*this, now, outputs);
+    leaving = true;
+    link->begin_shutdown();
     pump();
   }
-  [[nodiscard]] bool handed_over() const { return true; }
+  [[nodiscard]] bool handed_over() const { return stopped || (leaving && resigned && !control->quorum().resigning); }
+  // The broker first, so that its own controller may move what it leads; then the epoch of a leading controller.
+  void pump_leaving() {
+    if (leaving && !resigned && (!options_.broker || link->state() == metadata::BrokerState::stopped)) {
+      resigned = true;
+      quorum_input(raft::Resign{});
+    }
+  }
 
   Result<void> stop(Now now) {
     if (stopped) {
@@ -535,12 +608,7 @@ struct NodeCore::Impl final : Node {
       return {};
     }
     now_ = now;
-    std::int64_t broker_epoch = -1;
-    if (control != nullptr) {
-      if (const metadata::BrokerImage* self = image()->find_broker(options_.node)) {
-        broker_epoch = self->epoch;
-      }
-    }
+    const std::int64_t broker_epoch = link == nullptr ? -1 : link->broker_epoch();
     jobs_open.clear();
     static_cast<void>(logs->jobs().take());
     return logs->shut_down(now.wall, broker_epoch);
@@ -565,6 +633,10 @@ struct NodeCore::Impl final : Node {
       refuse(id, -1, -1, "a request came before the one before it was answered");
       return;
     }
+    if (!opened && connection.listener == ListenerKind::client) {
+      early.push_back({id, frame});  // its turn comes when the logs are open
+      return;
+    }
     const RequestFrame parsed = parse_request_frame(frame.span(), connection.listener);
     if (!parsed.refusal.empty()) {
       refuse(id, parsed.api_key, parsed.api_version, parsed.refusal);
@@ -586,7 +658,7 @@ struct NodeCore::Impl final : Node {
     connection.open = {++serial, parsed.api_key, parsed.version_unsupported ? std::int16_t{0} : parsed.api_version,
                        parsed.correlation_id, frame.size(), std::nullopt};
     if (connection.listener == ListenerKind::client && !controller().active() && passes_on(parsed, frame)) {
-      forwarding.add({{id, connection.open.serial}, parsed.api_key, frame, connection.peer, now_.instant + kForwardWithin});
+      link->forward({{id, connection.open.serial}, parsed.api_key, frame, connection.peer, now_.instant + kForwardWithin});
       pump();
       return;
     }
@@ -670,7 +742,7 @@ struct NodeCore::Impl final : Node {
   }
 
   // What came back for a request that was passed on: the frame as it is, or nothing, which ends the client's connection.
-  void forwarded(const ReplyToken& token, Result<Bytes> frame) {
+  void forwarded(const ReplyToken& token, Result<Bytes> frame) override {
     Connection* connection = open_connection(token);
     if (connection == nullptr) {
       return;
@@ -686,47 +758,42 @@ struct NodeCore::Impl final : Node {
     finish_reply(token, writer.finish(), request_throttle_ms(token));
   }
 
-  // Where the active controller is; nothing: not known, or it is this node.
-  [[nodiscard]] std::optional<PeerAddress> other_controller() const { return std::nullopt; }
-
-  bool pump_forwarding() {
-    if (!forwarding.waits()) {
-      return false;
-    }
-    if (controller().active()) {
-      for (const Forwarding::Waiting& request : forwarding.take_waiting()) {
-        if (Connection* connection = open_connection(request.token)) {
-          serve(request.token.connection, *connection, parse_request_frame(request.frame.span()), request.frame,
-                connection->client_host);
-        }
-      }
-      return true;
-    }
-    const std::size_t before = out->peer_sends.size();
-    forwarding.pump(other_controller(), channels, now_, *out);
-    return out->peer_sends.size() != before;
-  }
-
   void peer_answered(std::uint64_t id, const Bytes& frame, Now now, Outputs& outputs) {
     Turn turn(*this, now, outputs);
     if (!stopped) {
-      channels.answered(id, frame);
+      link->peer_answered(id, frame);
       pump();
     }
   }
   void peer_failed(std::uint64_t id, const std::string& reason, Now now, Outputs& outputs) {
     Turn turn(*this, now, outputs);
     if (!stopped) {
-      channels.failed(id, reason);
+      link->peer_failed(id, reason);
       pump();
     }
   }
 
-  void auto_create_topics(const std::vector<std::string>& names) override {
-    controller().auto_create_topics(names, [](const auto&) {});
-  }
+  void auto_create_topics(const std::vector<std::string>& names) override { link->create_topics(names); }
   void new_producer_id(std::function<void(std::pair<wire::ErrorCode, ProducerId>)> done) override {
-    controller().new_producer_id(std::move(done));
+    link->new_producer_id(std::move(done));
+  }
+
+  void ask_quorum(const RequestContext& context, QuorumQuestion question) override {
+    quorum_questions.emplace(context.token.serial, context.token);
+    quorum_input(raft::Request{context.token.serial, context.api_version, std::move(question.body)});
+  }
+
+  // ---------------------------------------------------------------- ClusterLink::Host
+
+  [[nodiscard]] Now link_now() const override { return now_; }
+  [[nodiscard]] Outputs& link_outputs() override { return *out; }
+  [[nodiscard]] broker::Broker* link_broker() override { return the_broker.get(); }
+  void quorum_input(const raft::Input& input) override { control->step(input, now_.instant, now_.wall, control_out); }
+  void serve_here(const Forwarding::Waiting& request) override {
+    if (Connection* connection = open_connection(request.token)) {
+      serve(request.token.connection, *connection, parse_request_frame(request.frame.span()), request.frame,
+            connection->client_host);
+    }
   }
 
   void refuse(ConnectionId id, std::int16_t key, std::int16_t version, std::string why) {
@@ -760,21 +827,35 @@ struct NodeCore::Impl final : Node {
     bool moved = true;
     while (moved && !stopped) {
       moved = false;
-      Result<bool> control_moved = pump_control();
+      Result<bool> control_moved = start_step();
       if (!control_moved) {
         give_up(control_moved.error().detail);
         return;
       }
       moved = *control_moved;
-      moved = pump_groups() || moved;
-      moved = pump_forwarding() || moved;
-      the_broker->settle(broker_now(), broker_out);
-      moved = send_broker_answers() || moved;
+      if (opened) {
+        moved = pump_groups() || moved;
+        the_broker->settle(broker_now(), broker_out);
+        moved = send_broker_answers() || moved;
+      }
       moved = pump_jobs() || moved;
+      pump_leaving();
     }
     logs->check_directories();
-    if (!ready_told && control->ready()) {
+    if (!ready_told && serves()) {
       announce_ready();
+    }
+    if (std::exchange(early_due, false)) {
+      serve_early();
+    }
+  }
+
+  // What clients asked before the logs were open.
+  void serve_early() {
+    for (auto& [id, frame] : std::exchange(early, {})) {
+      if (connections.contains(id)) {
+        request(id, frame, now_, *out);
+      }
     }
   }
 
@@ -810,6 +891,18 @@ struct NodeCore::Impl final : Node {
     for (metadata::ControlPlane::Published& change : control_work.published) {
       published(change);
     }
+    for (raft::Reply& answer : control_work.replies) {
+      const auto question = quorum_questions.extract(answer.token);
+      if (!question.empty()) {
+        std::visit([&](const auto& body) { reply(question.mapped(), body); }, answer.body);
+      }
+    }
+    for (raft::Send& send : control_work.sends) {
+      link->send(std::move(send));
+    }
+    if (control_work.leader_changed) {
+      link->controller_changed();
+    }
     if (control_work.persist) {
       const std::string text = raft::encode_quorum_state(*control_work.persist);
       HW_CHECK(disk.write_whole(quorum_state_path(options_.directory), as_bytes(text)));
@@ -835,8 +928,9 @@ struct NodeCore::Impl final : Node {
 
   // A published image takes effect: logs are made or deleted, partitions lead, group partitions load.
   void published(const metadata::ControlPlane::Published& change) {
-    if (starting) {
-      return;  // one delta of everything follows when all is replayed
+    link->image_published(*change.image);
+    if (!opened) {
+      return;  // one delta of everything follows when the logs are opened
     }
     const auto of_brokers = [](const metadata::MetadataDelta::ConfigChange& config) {
       return config.resource.type == metadata::ConfigResourceType::broker;
@@ -1008,6 +1102,15 @@ struct NodeCore::Impl final : Node {
     for (broker::BrokerOutputs::Fetched& done : broker_work.fetched) {
       reply(ReplyToken{done.ticket.connection, done.ticket.serial}, done.response);
     }
+    for (broker::PeerFetch& fetch : broker_work.peer_fetches) {
+      link->send(std::move(fetch));
+    }
+    for (broker::PeerListOffsets& request : broker_work.peer_list_offsets) {
+      link->send(std::move(request));
+    }
+    if (broker_work.alter_partition) {
+      link->send(*broker_work.alter_partition);
+    }
     broker_work.clear();
     return true;
   }
@@ -1092,13 +1195,20 @@ struct NodeCore::Impl final : Node {
     if (stopped) {
       return;
     }
-    the_broker->tick(broker_now(), broker_out);
-    if (coordinator->next_deadline() <= now.instant) {
-      coordinator->tick(group_now(now));
+    if (controller().active() && controller().next_deadline() <= now.instant) {
+      controller().tick(now.instant);
+    }
+    if (opened) {
+      the_broker->tick(broker_now(), broker_out);
+      if (coordinator->next_deadline() <= now.instant) {
+        coordinator->tick(group_now(now));
+      }
     }
     if (logs->next_deadline() <= now.instant) {
       logs->tick(now.instant, now.wall);
-      the_broker->logs_moved(logs->take_moved());
+      if (opened) {
+        the_broker->logs_moved(logs->take_moved());
+      }
       for (const Error& problem : logs->take_problems()) {
         emit(event::RequestRefused{ConnectionId(0), -1, -1,
                                    static_cast<std::int16_t>(wire::ErrorCode::kafka_storage_error), problem.detail});
@@ -1120,11 +1230,15 @@ struct NodeCore::Impl final : Node {
   }
 
   [[nodiscard]] Instant next_deadline() const {
-    if (stopped || the_broker == nullptr) {
+    if (stopped || link == nullptr) {
       return kNever;
     }
-    return std::min({control->next_deadline(), the_broker->next_deadline(), coordinator->next_deadline(),
-                     logs->next_deadline(), next_flush, limits.next_deadline(now_.instant), forwarding.next_deadline()});
+    Instant earliest = std::min({control->next_deadline(), control->controller().next_deadline(), logs->next_deadline(), next_flush,
+                                 limits.next_deadline(now_.instant), link->next_deadline()});
+    if (opened) {
+      earliest = std::min({earliest, the_broker->next_deadline(), coordinator->next_deadline()});
+    }
+    return earliest;
   }
 
   // Not per append (Kafka's default), but often enough that little has to be looked through after a kill.
@@ -1205,8 +1319,6 @@ struct NodeCore::Impl final : Node {
   Prng prng_;
   std::array<Handlers, 2> handlers{};                // by ListenerKind
   std::array<std::vector<std::int16_t>, 2> served;   // likewise
-  PeerChannels channels{options_.node};
-  Forwarding forwarding{[this](const ReplyToken& token, Result<Bytes> frame) { forwarded(token, std::move(frame)); }};
 
   std::shared_ptr<const metadata::BrokerConfigs> configs;  // of the file
   std::shared_ptr<const metadata::BrokerConfigs> in_force;  // and what was set at run time
@@ -1217,10 +1329,11 @@ struct NodeCore::Impl final : Node {
   log::PartitionLog* metadata_log = nullptr;
   std::unique_ptr<MetadataLog> quorum_log;
   std::unique_ptr<metadata::ControlPlane> control;
+  std::unique_ptr<ClusterLink> link;
+  std::unordered_map<std::uint64_t, ReplyToken> quorum_questions;  // open ones, by what the quorum calls them
   std::unique_ptr<broker::Broker> the_broker;
   std::unique_ptr<groups::GroupCoordinator> coordinator;
   std::set<PartitionIndex> led_group_partitions;
-  std::set<std::string> creating;  // internal topics on their way
   std::string wanted_topic;        // while logs are loaded
   std::optional<log::LogConfig> wanted_config;
 
@@ -1238,7 +1351,12 @@ struct NodeCore::Impl final : Node {
   broker::BrokerOutputs broker_work;
   Offset read_to;
   Instant next_flush = kNever;
-  bool starting = true;
+  bool starting = true;  // inside start(): the disk is waited for
+  bool opened = false;   // the logs are open: clients are served
+  std::vector<std::pair<ConnectionId, Bytes>> early;  // requests of clients before that, one a connection
+  bool early_due = false;
+  bool leaving = false;   // controlled shutdown
+  bool resigned = false;
   bool ready_told = false;
   bool stopped = false;
 };

@@ -15,13 +15,27 @@ std::int32_t correlation_of(std::uint64_t id) noexcept { return static_cast<std:
 
 }  // namespace
 
-void PeerChannels::write_header(wire::Writer& writer, std::int16_t api_key, std::int16_t version, std::uint64_t id) const {
+void PeerChannels::write_header(wire::Writer& writer, Purpose purpose, std::int32_t index, std::int16_t api_key,
+                                std::int16_t version, std::uint64_t id) const {
   writer.int16(api_key);
   writer.int16(version);
   writer.int32(correlation_of(id));
   const int header = wire::request_header_version(api_key, version);
   if (header >= 1) {
-    writer.string(client_id_, false);
+    // The names that Kafka's own nodes go by.
+    switch (purpose) {
+      case Purpose::quorum:
+      case Purpose::metadata:
+        writer.string("raft-client-" + self_, false);
+        break;
+      case Purpose::replication:
+        writer.string("broker-" + self_ + "-fetcher-" + std::to_string(index), false);
+        break;
+      case Purpose::heartbeat:
+      case Purpose::controller:
+        writer.string(self_, false);
+        break;
+    }
   }
   if (header >= 2) {
     writer.tag_count(0);
@@ -63,10 +77,10 @@ void PeerChannels::failed(std::uint64_t id, const std::string& reason) {
   }
 }
 
-void PeerChannels::forget(BrokerId node, Outputs& out) {
+void PeerChannels::forget(const PeerAddress& was, Outputs& out) {
   std::vector<ChannelId> gone;
   for (auto it = channels_.begin(); it != channels_.end();) {
-    if (std::get<PeerAddress>(it->first).node == node) {
+    if (std::get<Purpose>(it->first) == Purpose::replication && std::get<PeerAddress>(it->first) == was) {
       gone.push_back(it->second);
       it = channels_.erase(it);
     } else {

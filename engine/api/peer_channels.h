@@ -41,7 +41,7 @@ class PeerChannels {
     replication,  // fetching partitions; one for each fetcher
   };
 
-  explicit PeerChannels(BrokerId self) : client_id_(std::to_string(self.value())) {}
+  explicit PeerChannels(BrokerId self) : self_(std::to_string(self.value())) {}
 
   template <class Response>
   using Done = std::function<void(Result<Response>)>;
@@ -54,7 +54,7 @@ class PeerChannels {
     wire::Writer writer;
     const wire::Writer::LengthMark size = writer.reserve_length();
     const std::uint64_t id = ++last_id_;
-    write_header(writer, Request::kApiKey, version, id);
+    write_header(writer, purpose, index, Request::kApiKey, version, id);
     if (!encode(writer, request, version)) {
       done(fail(Errc::invalid, std::string(Request::kName) + " cannot be sent in version " + std::to_string(version)));
       return;
@@ -77,18 +77,19 @@ class PeerChannels {
 
   void answered(std::uint64_t id, const Bytes& frame);
   void failed(std::uint64_t id, const std::string& reason);
-  // Closes the channels to a node that is not where it was, or not at all any more.
-  void forget(BrokerId node, Outputs& out);
+  // Closes the channels of replication to where a broker is not any more.
+  void forget(const PeerAddress& was, Outputs& out);
   [[nodiscard]] std::size_t in_flight() const noexcept { return open_.size(); }
 
  private:
   using FrameDone = std::function<void(Result<Bytes>)>;
-  void write_header(wire::Writer& writer, std::int16_t api_key, std::int16_t version, std::uint64_t id) const;
+  void write_header(wire::Writer& writer, Purpose purpose, std::int32_t index, std::int16_t api_key, std::int16_t version,
+                    std::uint64_t id) const;
   static bool skip_header(wire::Reader& reader, std::int16_t api_key, std::int16_t version);
   void send(Purpose purpose, std::int32_t index, const PeerAddress& to, std::uint64_t id, BytesChain frame, Duration timeout,
             Outputs& out, FrameDone done);
 
-  const std::string client_id_;  // Kafka's brokers call themselves by their number
+  const std::string self_;
   std::uint64_t last_id_ = 0;
   std::uint64_t last_channel_ = 0;
   std::map<std::tuple<Purpose, std::int32_t, PeerAddress>, ChannelId> channels_;

@@ -25,7 +25,7 @@ struct ControlPlane::Impl {
         election(std::move(state)),
         log(the_log),
         prng(random),
-        controller({options.registration.broker, options.broker_configs}, Prng(prng.next())) {
+        controller({options.registration.broker, options.broker_configs, options.quorum.cluster_id}, Prng(prng.next())) {
     raft::Voter& self = options.quorum.self;
     if (self.endpoints.empty() && !options.registration.listeners.empty()) {
       const ListenerImage& listener = options.registration.listeners.front();
@@ -410,6 +410,16 @@ Instant ControlPlane::next_deadline() const noexcept {
 Controller& ControlPlane::controller() noexcept { return impl_->controller; }
 const ImagePtr& ControlPlane::image() const noexcept { return impl_->image; }
 raft::QuorumView ControlPlane::quorum() const { return impl_->quorum ? impl_->quorum->view() : raft::QuorumView{}; }
+
+const raft::VoterSet& ControlPlane::voters() const noexcept { return impl_->quorum->voters(); }
+std::optional<raft::Destination> ControlPlane::leader_address() const {
+  const std::optional<BrokerId> leader = quorum().leader;
+  const raft::Voter* voter = leader ? voters().find(*leader) : nullptr;
+  if (voter == nullptr || voter->endpoints.empty()) {
+    return std::nullopt;
+  }
+  return raft::Destination{*leader, voter->endpoints.front().host, voter->endpoints.front().port};
+}
 
 bool ControlPlane::ready() const noexcept {
   const BrokerImage* broker = impl_->image->find_broker(impl_->options.registration.broker);

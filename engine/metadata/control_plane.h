@@ -92,6 +92,9 @@ class ControlPlane {
   [[nodiscard]] Controller& controller() noexcept;
   [[nodiscard]] const ImagePtr& image() const noexcept;  // never null
   [[nodiscard]] raft::QuorumView quorum() const;
+  [[nodiscard]] const raft::VoterSet& voters() const noexcept;  // REQUIRES: start()
+  // Where the leader's listener is, by the voters' own records; nothing: no leader, or not known.
+  [[nodiscard]] std::optional<raft::Destination> leader_address() const;
   [[nodiscard]] bool ready() const noexcept;  // this broker is registered and unfenced in the published image
 
  private:

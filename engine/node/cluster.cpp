@@ -102,6 +102,13 @@ std::unique_ptr<Node> Cluster::make_node(BrokerId id, ListenOptions listen) {
   NodeSettings settings;
   settings.core.node = id;
   settings.core.controller = id.value() - options_.node_id.value_or(1) < options_.controllers;
+  if (options_.member) {
+    settings.core.broker = options_.member->broker;
+    settings.core.controller = options_.member->controller;
+    settings.core.cluster_id = options_.member->cluster_id;
+    settings.core.initial_voters = options_.member->initial_voters;
+    settings.core.controllers = options_.member->controllers;
+  }
   settings.core.directory =
       (options_.memory ? std::string(kMemoryRoot) : options_.directory) + "/node-" + std::to_string(id.value());
   for (const std::string& directory : options_.memory ? std::vector<std::string>{} : options_.more_directories) {
@@ -156,7 +163,7 @@ Result<void> Cluster::start_all() {
   for (const std::unique_ptr<Node>& node : nodes_) {
     const api::NodeOptions& core = node->core_options();
     fresh = fresh && !log::LogManager::read_meta(*disk_, core.directory);
-    if (core.controller) {
+    if (core.controller && !options_.member) {
       controllers_.push_back({core.node, Uuid::random(ids), core.controller_host, core.controller_port});
     }
   }
@@ -303,6 +310,11 @@ void Cluster::apply_links(BrokerId id) {
 }
 
 Result<void> Cluster::stop() {
+  if (options_.member && !nodes_.empty()) {  // the others go on
+    Result<void> left = nodes_.front()->leave(kLeaveWithin);
+    kill();
+    return left;
+  }
   Result<void> first;
   for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
     Result<void> stopped = (*node)->stop();
@@ -365,7 +377,12 @@ const std::string& Cluster::cluster_id() const noexcept {
   return nodes_.empty() ? none : nodes_.front()->cluster_id();
 }
 
-std::uint16_t Cluster::port() const noexcept { return nodes_.empty() ? std::uint16_t{0} : nodes_.front()->port(); }
+std::uint16_t Cluster::port() const noexcept {
+  if (nodes_.empty()) {
+    return 0;
+  }
+  return nodes_.front()->port() != 0 ? nodes_.front()->port() : nodes_.front()->controller_port();  // of a controller alone
+}
 
 std::string Cluster::bootstrap() const {
   const std::string& address = options_.listen.address;

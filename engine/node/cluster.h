@@ -31,6 +31,15 @@ struct ClusterOptions {
   std::map<std::string, std::string> configs;  // Kafka's broker keys
   std::map<std::int32_t, std::map<std::string, std::string>> node_configs;  // of single nodes, by id; they win
   std::optional<std::int32_t> node_id;         // of the first node; 1 unless given
+  // One node of a cluster whose others are in processes of their own. REQUIRES: nodes is 1.
+  struct Member {
+    bool broker = true;
+    bool controller = true;
+    std::string cluster_id;                           // of the format; empty: drawn
+    std::vector<api::ControllerPeer> initial_voters;  // of a new cluster, by the format; empty: those of `controllers` with ids
+    std::vector<api::ControllerPeer> controllers;     // where they are; without ids: where to ask
+  };
+  std::optional<Member> member;
   std::uint64_t seed = 0;                      // 0: drawn from the operating system
   bool observe = false;                        // events, views; the daemon alone goes without
   std::function<void()> wake;                  // observe: a new view is there (observer's thread)

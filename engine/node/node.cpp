@@ -42,6 +42,12 @@ WallTime wall_now() noexcept {
   return {static_cast<std::int64_t>(t.tv_sec) * 1'000 + t.tv_nsec / 1'000'000};
 }
 
+// Connections of all nodes of this process have different numbers, so that one who watches them all can tell them apart.
+ConnectionId next_connection() noexcept {
+  static std::atomic<std::uint64_t> last{0};
+  return ConnectionId(last.fetch_add(1, std::memory_order_relaxed) + 1);
+}
+
 api::Now read_clocks() noexcept { return {steady_now(), wall_now()}; }
 
 std::string endpoint_text(const tcp::endpoint& endpoint) {
@@ -131,13 +137,15 @@ struct Node::Loop : Connection::Owner, std::enable_shared_from_this<Node::Loop> 
       return fail(Errc::invalid, "cannot listen on '" + settings.listen.address +
                                      "': give an IP address of this machine, for example 127.0.0.1 or 0.0.0.0");
     }
-    HW_CHECK(open_acceptor(acceptors.emplace_back(io), tcp::endpoint(address, settings.listen.port)));
-    port.store(acceptors.front().local_endpoint(error).port());
-    if (settings.listen.address == "127.0.0.1") {
-      // "localhost" is ::1 for many clients; where the machine has no IPv6, the first listener alone serves.
-      tcp::acceptor second(io);
-      if (open_acceptor(second, tcp::endpoint(asio::ip::make_address("::1", error), port.load()))) {
-        acceptors.push_back(std::move(second));
+    if (settings.core.broker) {
+      HW_CHECK(open_acceptor(acceptors.emplace_back(io), tcp::endpoint(address, settings.listen.port)));
+      port.store(acceptors.front().local_endpoint(error).port());
+      if (settings.listen.address == "127.0.0.1") {
+        // "localhost" is ::1 for many clients; where the machine has no IPv6, the first listener alone serves.
+        tcp::acceptor second(io);
+        if (open_acceptor(second, tcp::endpoint(asio::ip::make_address("::1", error), port.load()))) {
+          acceptors.push_back(std::move(second));
+        }
       }
     }
     if (settings.core.controller) {
@@ -226,7 +234,7 @@ struct Node::Loop : Connection::Owner, std::enable_shared_from_this<Node::Loop> 
     if (error) {
       return;
     }
-    const ConnectionId id(next_connection++);
+    const ConnectionId id = next_connection();
     auto connection =
         std::make_shared<Connection>(std::move(socket), id, endpoint_text(remote), core->max_request_bytes(), *this);
     connections.emplace(id, connection);
@@ -370,7 +378,6 @@ struct Node::Loop : Connection::Owner, std::enable_shared_from_this<Node::Loop> 
   std::unique_ptr<api::NodeCore> core;
   std::shared_ptr<event::NodeCounters> counters = std::make_shared<event::NodeCounters>();
   std::unordered_map<ConnectionId, std::shared_ptr<Connection>> connections;
-  std::uint64_t next_connection = 1;
   api::Outputs out;   // filled by the core
   api::Outputs work;  // being carried out
   std::vector<tcp::acceptor*> full;  // wait until max.connections lets somebody in
@@ -399,7 +406,7 @@ Node::~Node() { kill(); }
 
 Result<void> Node::bind() {
   Loop& loop = *loop_;
-  if (!loop.acceptors.empty()) {
+  if (!loop.acceptors.empty() || loop.controller_acceptor) {
     return {};
   }
   HW_CHECK(loop.bind());

@@ -35,6 +35,7 @@ struct PartitionView {
   PartitionIndex index;
   BrokerId leader = kNoBroker;
   LeaderEpoch leader_epoch{0};
+  std::int32_t partition_epoch = -1;  // -1: nothing of the metadata is known yet
   std::vector<BrokerId> isr;
   std::vector<ReplicaView> replicas;  // in assignment order
   WallTime changed_at;                // last leader or ISR change

@@ -291,9 +291,13 @@ bool Reducer::on(const event::RequestRefused&, const event::Stamped&) {
 }
 
 // ------------------------------------------------------------------------------------------------------------
-// metadata
+// metadata. Every node tells what it has replayed, each in its own time; the first to tell counts, and one that is behind
+// changes nothing.
 
 bool Reducer::on(const event::TopicCreated& e, const event::Stamped&) {
+  if (const auto known = topics_.find(e.topic_id); known != topics_.end() && known->second.named) {
+    return false;
+  }
   // A topic of this name whose deletion was not told (another node's ring is behind) gives way.
   if (const auto other = topic_index_.get().find(e.name);
       other != topic_index_.get().end() && other->second->id != e.topic_id) {
@@ -310,18 +314,26 @@ bool Reducer::on(const event::TopicCreated& e, const event::Stamped&) {
 }
 
 bool Reducer::on(const event::TopicDeleted& e, const event::Stamped&) {
-  if (topics_.erase(e.topic_id) != 0) {
-    topic_names_.edit().erase(e.topic_id);
-    if (const auto known = topic_index_.get().find(e.name);
-        known != topic_index_.get().end() && known->second->id == e.topic_id) {
-      topic_index_.edit().erase(e.name);
-    }
-    changed_ = true;
+  if (topics_.erase(e.topic_id) == 0) {
+    return false;
   }
+  topic_names_.edit().erase(e.topic_id);
+  if (const auto known = topic_index_.get().find(e.name);
+      known != topic_index_.get().end() && known->second->id == e.topic_id) {
+    topic_index_.edit().erase(e.name);
+  }
+  changed_ = true;
   return true;
 }
 
 bool Reducer::on(const event::TopicConfigChanged& e, const event::Stamped&) {
+  if (const auto known = topics_.find(e.topic_id); known != topics_.end()) {
+    const auto& configs = known->second.view.get().configs;
+    const auto set = configs.find(e.key);
+    if (e.removed ? set == configs.end() : (set != configs.end() && set->second == e.value)) {
+      return false;
+    }
+  }
   TopicView& view = topic(e.topic_id).view.edit();
   if (e.removed) {
     view.configs.erase(e.key);
@@ -335,7 +347,14 @@ bool Reducer::on(const event::PartitionChanged& e, const event::Stamped& s) {
   if (!plausible(e.partition)) {
     return false;
   }
+  if (const auto owner = topics_.find(e.topic_id); owner != topics_.end()) {
+    const auto known = owner->second.partitions.find(e.partition.value());
+    if (known != owner->second.partitions.end() && known->second.get().partition_epoch >= e.partition_epoch) {
+      return false;
+    }
+  }
   PartitionView& view = partition(e.topic_id, e.partition);
+  view.partition_epoch = e.partition_epoch;
   view.leader = e.leader;
   view.leader_epoch = e.leader_epoch;
   view.isr = e.isr;
@@ -364,6 +383,9 @@ bool Reducer::on(const event::PartitionChanged& e, const event::Stamped& s) {
 }
 
 bool Reducer::on(const event::ControllerElected& e, const event::Stamped&) {
+  if (e.epoch <= controller_epoch_) {
+    return false;
+  }
   controller_ = e.controller;
   controller_epoch_ = e.epoch;
   changed_ = true;

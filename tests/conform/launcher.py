@@ -9,10 +9,10 @@
   launcher.py pause-broker DIR ID | resume-broker DIR ID      SIGSTOP, SIGCONT
   launcher.py start-broker DIR ID  the same data and port again; returns when the node serves
 
-The daemon is HIGHWATER_BIN/highwaterd. This version runs one node that is broker and controller, also where one broker and
-one controller beside it are asked for; more brokers or controllers end with an error that says so. disks=N gives
-the node so many log directories. prop.KEY lines and node.ID.KEY lines become configurations.
+The daemon is HIGHWATER_BIN/highwaterd, one process a node. One broker and one controller are always one combined node. disks=N
+gives a node so many log directories. prop.KEY lines and node.ID.KEY lines become configurations.
 """
+import base64
 import os
 import random
 import signal
@@ -20,6 +20,7 @@ import socket
 import subprocess
 import sys
 import time
+import uuid
 
 
 def properties(path):
@@ -59,14 +60,21 @@ def running(pid):
 
 
 def launch(folder, node):
+    """Starts a node; returns what to wait on for its ready line."""
     read, write = os.pipe()
+    extra = open(f"{folder}/{node}.arguments", encoding="ascii").read().split("\n")
     with open(f"{folder}/log.{node}", "ab") as log:
         process = subprocess.Popen(
             [os.path.join(os.environ["HIGHWATER_BIN"], "highwaterd"), "--properties", f"{folder}/{node}.properties",
-             "--ready-fd", str(write)], stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=[write], start_new_session=True)
+             "--ready-fd", str(write), *[a for a in extra if a]],
+            stdin=subprocess.DEVNULL, stdout=log, stderr=log, pass_fds=[write], start_new_session=True)
     os.close(write)
     with open(f"{folder}/pid.{node}", "w", encoding="ascii") as f:
         f.write(str(process.pid))
+    return read
+
+
+def wait_ready(folder, node, read):
     with os.fdopen(read) as ready:
         if not ready.readline().startswith("ready"):
             sys.exit(f"launcher: node {node} did not start: " + open(f"{folder}/log.{node}", encoding="utf-8").read()[-500:])
@@ -84,27 +92,51 @@ def end(folder, node, how):
         time.sleep(0.005)
 
 
+def directory_id():
+    return base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+
+
 def start(folder):
     given = properties(f"{folder}/cluster.properties")
-    if int(given.get("brokers", 1)) != 1 or int(given.get("controllers", 1)) != 1:
-        sys.exit("launcher: this version runs one node that is broker and controller; several come with replication")
+    brokers, controllers = int(given.get("brokers", 1)), int(given.get("controllers", 1))
+    combined = given.get("combined", "true") == "true" or (brokers == 1 and controllers == 1)
     if given.get("protocol", "PLAINTEXT") != "PLAINTEXT":
         sys.exit("launcher: only PLAINTEXT so far")
-    port = free_port()
+    broker_ids = [str(i) for i in range(brokers)]
+    controller_ids = broker_ids[:controllers] if combined else [str(3000 + i) for i in range(controllers)]
+    nodes = broker_ids + [c for c in controller_ids if c not in broker_ids]
+    client = {n: free_port() for n in broker_ids}
+    control = {n: free_port() for n in controller_ids}
+    alone = len(nodes) == 1
+    cluster_id = directory_id()
+    voters = ",".join(f"{c}@127.0.0.1:{control[c]}:{directory_id()}" for c in controller_ids)
     disks = int(given.get("disks", 1))
-    dirs = f"{folder}/data" if disks == 1 else ",".join(f"{folder}/data{k}" for k in range(disks))
-    with open(f"{folder}/0.properties", "w", encoding="latin1") as f:
-        f.write(f"node.id=0\nlisteners=PLAINTEXT://127.0.0.1:{port}\nadvertised.listeners=PLAINTEXT://127.0.0.1:{port}\n"
-                f"log.dirs={dirs}\n")
-        for key, value in given.items():
-            if key.startswith("prop."):
-                f.write(f"{key[5:]}={value}\n")
-            elif key.startswith("node.0."):
-                f.write(f"{key[7:]}={value}\n")
-    launch(folder, 0)
-    for name in ("bootstrap", "controllers"):
+    for n in nodes:
+        data = f"{folder}/data" if alone else f"{folder}/data.{n}"
+        dirs = data if disks == 1 else ",".join(f"{data}{k}" for k in range(disks))
+        roles = [r for r, has in (("broker", n in client), ("controller", n in control)) if has]
+        listeners = [f"PLAINTEXT://127.0.0.1:{client[n]}"] if n in client else []
+        with open(f"{folder}/{n}.properties", "w", encoding="latin1") as f:
+            f.write(f"node.id={n}\nprocess.roles={','.join(roles)}\n"
+                    f"listeners={','.join(listeners + ([f'CONTROLLER://127.0.0.1:{control[n]}'] if n in control else []))}\n"
+                    f"log.dirs={dirs}\n")
+            if listeners:
+                f.write(f"advertised.listeners={listeners[0]}\n")
+            for key, value in given.items():
+                if key.startswith("prop."):
+                    f.write(f"{key[5:]}={value}\n")
+            for key, value in given.items():
+                if key.startswith(f"node.{n}."):
+                    f.write(f"{key[len(f'node.{n}.'):]}={value}\n")
+        with open(f"{folder}/{n}.arguments", "w", encoding="ascii") as f:
+            f.write("" if alone else f"--cluster-id\n{cluster_id}\n--initial-controllers\n{voters}\n")
+    for n, ready in [(n, launch(folder, n)) for n in nodes]:
+        wait_ready(folder, n, ready)
+    for name, of in (("bootstrap", [client[n] for n in broker_ids]), ("controllers", [control[n] for n in controller_ids])):
         with open(f"{folder}/{name}", "w", encoding="ascii") as f:
-            f.write(f"127.0.0.1:{port}")
+            f.write(",".join(f"127.0.0.1:{port}" for port in of))
+    with open(f"{folder}/nodes", "w", encoding="ascii") as f:
+        f.write(" ".join(nodes))
 
 
 def main():
@@ -113,7 +145,13 @@ def main():
     if action == "start":
         start(folder)
     elif action == "stop":
-        end(folder, "0", signal.SIGTERM)
+        nodes = open(f"{folder}/nodes", encoding="ascii").read().split() if os.path.exists(f"{folder}/nodes") else ["0"]
+        for other in nodes:
+            if pid_of(folder, other) and running(pid_of(folder, other)):
+                os.kill(pid_of(folder, other), signal.SIGCONT)
+        # Nobody has to hand over to nodes that end as well.
+        for other in nodes:
+            end(folder, other, signal.SIGTERM if len(nodes) == 1 else signal.SIGKILL)
     elif action == "stop-broker":
         end(folder, node, signal.SIGTERM)
     elif action == "kill-broker":
@@ -123,7 +161,9 @@ def main():
     elif action == "resume-broker":
         os.kill(pid_of(folder, node), signal.SIGCONT)
     elif action == "start-broker":
-        launch(folder, node)
+        ready = launch(folder, node)
+        if not os.path.exists(f"{folder}/nodes") or open(f"{folder}/nodes", encoding="ascii").read() == node:
+            wait_ready(folder, node, ready)
     else:
         sys.exit(__doc__)
 

@@ -135,9 +135,84 @@ class TestArguments : public QObject {
     arguments.advertise = "nohost";
     QVERIFY(!app::cluster_options(arguments));
     arguments = {};
-    arguments.nodes = 3;
-    QVERIFY(!app::cluster_options(arguments));
+    for (const int nodes : {0, -1, 33}) {
+      arguments.nodes = nodes;
+      QVERIFY(!app::cluster_options(arguments));
+    }
     QVERIFY(app::cluster_options({})->memory);
+  }
+
+  void aNodeAmongOthers() {
+    app::ClusterArguments arguments;
+    arguments.nodes = 3;
+    auto options = app::cluster_options(arguments);
+    QVERIFY(options.has_value());
+    QCOMPARE(options->nodes, 3);
+    QVERIFY(!options->member);  // a whole cluster in this process
+
+    arguments = {};
+    arguments.node = 2;
+    arguments.controller_port = 9193;
+    arguments.cluster_id = "m_MPXb8NRm-tT152Du7N6g";
+    arguments.initial_controllers =
+        "1@127.0.0.1:9093:PSH03etOSAOAvBPeOjdg2A,2@127.0.0.1:9193:qXnqGfXpTKGqvzCrtCIplA,3@[::1]:9293:W8mW4meqR8K0fe6uSIDOcQ";
+    options = app::cluster_options(arguments);
+    QVERIFY(options.has_value());
+    QCOMPARE(options->node_id, std::optional<std::int32_t>(2));
+    QCOMPARE(options->listen.controller_port, std::uint16_t{9193});
+    QVERIFY(options->member.has_value());
+    QVERIFY(options->member->broker && options->member->controller);
+    QCOMPARE(options->member->initial_voters.size(), std::size_t{3});
+    QCOMPARE(options->member->initial_voters[2].host, std::string("::1"));
+    QCOMPARE(options->member->initial_voters[2].port, std::uint16_t{9293});
+    QCOMPARE(options->member->initial_voters[1].directory.text(), std::string("qXnqGfXpTKGqvzCrtCIplA"));
+
+    arguments = {};
+    arguments.node = 4;
+    arguments.roles = "broker";
+    arguments.join = "127.0.0.1:9093,127.0.0.1:9193";
+    options = app::cluster_options(arguments);
+    QVERIFY(options.has_value() && options->member && !options->member->controller);
+    QCOMPARE(options->member->controllers.size(), std::size_t{2});
+    QVERIFY(options->member->controllers[0].node == kNoBroker);
+    QVERIFY(options->member->initial_voters.empty());
+
+    arguments = {};
+    arguments.configs = {"process.roles=controller", "node.id=3000", "controller.quorum.voters=3000@localhost:9093,3001@localhost:9094"};
+    options = app::cluster_options(arguments);
+    QVERIFY(options.has_value() && options->member && !options->member->broker);
+    QCOMPARE(options->member->initial_voters.size(), std::size_t{2});
+    // The file of a lone combined node.
+    arguments.configs = {"process.roles=broker,controller", "node.id=1", "controller.quorum.voters=1@localhost:9093"};
+    options = app::cluster_options(arguments);
+    QVERIFY(options.has_value() && !options->member);
+  }
+
+  void mistakesInANodeAmongOthers_data() {
+    QTest::addColumn<QString>("roles");
+    QTest::addColumn<QString>("join");
+    QTest::addColumn<QString>("initial");
+    QTest::addColumn<QString>("says");
+    QTest::newRow("role") << "brokr" << "h:1" << "" << "'brokr' is no role";
+    QTest::newRow("nobody to join") << "broker" << "" << "" << "--join HOST:PORT";
+    QTest::newRow("no port") << "" << "localhost" << "" << "write HOST:PORT";
+    QTest::newRow("port") << "" << "localhost:70000" << "" << "no port between";
+    QTest::newRow("no directory") << "" << "" << "1@localhost:9093" << "ID@HOST:PORT:DIRECTORY_ID";
+    QTest::newRow("bad directory") << "" << "" << "1@localhost:9093:xyz" << "no directory id";
+    QTest::newRow("bad id") << "" << "" << "x@localhost:9093:PSH03etOSAOAvBPeOjdg2A" << "must be a whole number";
+  }
+  void mistakesInANodeAmongOthers() {
+    QFETCH(QString, roles);
+    QFETCH(QString, join);
+    QFETCH(QString, initial);
+    QFETCH(QString, says);
+    app::ClusterArguments arguments;
+    arguments.roles = roles.toStdString();
+    arguments.join = join.toStdString();
+    arguments.initial_controllers = initial.toStdString();
+    const auto options = app::cluster_options(arguments);
+    QVERIFY(!options.has_value());
+    QVERIFY2(QString::fromStdString(options.error().detail).contains(says), options.error().detail.c_str());
   }
 };
 

@@ -207,18 +207,28 @@ ClusterView twin(const std::vector<event::Stamped>& all, std::size_t published) 
     } else if (const auto* closed = std::get_if<event::ConnectionClosed>(&s.event)) {
       connections.erase(closed->connection);
     } else if (const auto* created = std::get_if<event::TopicCreated>(&s.event)) {
-      topics[created->topic_id].name = created->name;
-      topics[created->topic_id].internal = created->internal;
-    } else if (const auto* deleted = std::get_if<event::TopicDeleted>(&s.event)) {
-      topics.erase(deleted->topic_id);
-    } else if (const auto* config = std::get_if<event::TopicConfigChanged>(&s.event)) {
-      if (config->removed) {
-        topics[config->topic_id].configs.erase(config->key);
-      } else {
-        topics[config->topic_id].configs[config->key] = config->value;
+      is_recent = !topics[created->topic_id].name;  // another node told it already
+      if (is_recent) {
+        topics[created->topic_id].name = created->name;
+        topics[created->topic_id].internal = created->internal;
       }
+    } else if (const auto* deleted = std::get_if<event::TopicDeleted>(&s.event)) {
+      is_recent = topics.erase(deleted->topic_id) != 0;
+    } else if (const auto* config = std::get_if<event::TopicConfigChanged>(&s.event)) {
+      const bool known = topics.count(config->topic_id) != 0;
+      auto& configs = topics[config->topic_id].configs;
+      const auto before = configs;
+      if (config->removed) {
+        configs.erase(config->key);
+      } else {
+        configs[config->key] = config->value;
+      }
+      is_recent = !known || configs != before;
     } else if (const auto* changed = std::get_if<event::PartitionChanged>(&s.event)) {
       Partition& p = topics[changed->topic_id].partitions[changed->partition.value()];
+      if (p.changed && p.changed->partition_epoch >= changed->partition_epoch) {
+        continue;
+      }
       p.changed = *changed;
       p.at = s.at;
       std::vector<BrokerId> order = changed->replicas;
@@ -236,6 +246,9 @@ ClusterView twin(const std::vector<event::Stamped>& all, std::size_t published) 
       }
       p.order = order;
     } else if (const auto* controller = std::get_if<event::ControllerElected>(&s.event)) {
+      if (controller->epoch <= v.controller_epoch) {
+        continue;
+      }
       v.controller = controller->controller;
       v.controller_epoch = controller->epoch;
     } else if (const auto* ropen = std::get_if<event::ReplicaOpened>(&s.event)) {
@@ -436,9 +449,10 @@ event::Any random_event(Prng& prng, std::map<std::string, Uuid>& live, std::uint
     case 11:
     case 12:
       return event::PartitionChanged{
-          id, partition, node, LeaderEpoch(1), 0, {node, BrokerId((node.value() + 1) % 3)}, {node}};
+          id, partition, node, LeaderEpoch(1), static_cast<std::int32_t>(prng.below(6)),
+          {node, BrokerId((node.value() + 1) % 3)}, {node}};
     case 13:
-      return event::ControllerElected{node, 4};
+      return event::ControllerElected{node, static_cast<std::int32_t>(prng.below(20))};
     case 14:
       return event::MetadataCommitted{offset};
     case 15:
@@ -610,7 +624,7 @@ class TestReducer : public QObject {
   void recent_events_are_bounded() {
     Feed feed;
     for (std::size_t i = 0; i < ClusterView::kRecentMax + 500; ++i) {
-      feed(event::ControllerElected{BrokerId(1), static_cast<std::int32_t>(i)});
+      feed(event::ControllerElected{BrokerId(1), static_cast<std::int32_t>(i) + 1});
     }
     const ViewPtr view = feed.reducer.publish();
     QCOMPARE(view->recent->size(), ClusterView::kRecentMax);

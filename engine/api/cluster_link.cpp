@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "engine/api/cluster_link.h"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "engine/metadata/controller.h"
+#include "engine/wire/msg/controller_registration.h"
+
+namespace hw::api {
+
+namespace {
+
+constexpr std::string_view kBrokerListener = "PLAINTEXT";
+constexpr std::string_view kControllerListener = "CONTROLLER";
+constexpr Duration kRequestTimeout = seconds(30);  // request.timeout.ms between nodes
+constexpr Duration kRetryAfter = milliseconds(100);
+constexpr std::int16_t kCreateTopicsVersion = 7;
+
+PeerChannels::Purpose purpose_of(const raft::Send& request) noexcept {
+  // The fetch of the metadata log waits at the leader; votes must not stand behind it.
+  const bool fetch = std::holds_alternative<wire::FetchRequest>(request.body) ||
+                     std::holds_alternative<wire::FetchSnapshotRequest>(request.body);
+  return fetch ? PeerChannels::Purpose::metadata : PeerChannels::Purpose::quorum;
+}
+
+template <class Request>
+struct ResponseOf;
+template <>
+struct ResponseOf<wire::VoteRequest> { using type = wire::VoteResponse; };
+template <>
+struct ResponseOf<wire::BeginQuorumEpochRequest> { using type = wire::BeginQuorumEpochResponse; };
+template <>
+struct ResponseOf<wire::EndQuorumEpochRequest> { using type = wire::EndQuorumEpochResponse; };
+template <>
+struct ResponseOf<wire::FetchRequest> { using type = wire::FetchResponse; };
+template <>
+struct ResponseOf<wire::FetchSnapshotRequest> { using type = wire::FetchSnapshotResponse; };
+template <>
+struct ResponseOf<wire::UpdateRaftVoterRequest> { using type = wire::UpdateRaftVoterResponse; };
+template <>
+struct ResponseOf<wire::ApiVersionsRequest> { using type = wire::ApiVersionsResponse; };
+
+}  // namespace
+
+ClusterLink::ClusterLink(const NodeOptions& options, Settings settings, metadata::ControlPlane& control, Host& host, Prng prng)
+    : options_(options),
+      settings_(std::move(settings)),
+      control_(control),
+      host_(host),
+      channels_(options.node),
+      forwarding_([this](const ReplyToken& token, Result<Bytes> frame) { host_.forwarded(token, std::move(frame)); }),
+      lifecycle_(settings_.lifecycle, prng),
+      producer_ids_(options.node) {
+  if (settings_.broker) {
+    lifecycle_.start(host_.link_now().instant);
+  }
+}
+
+std::optional<PeerAddress> ClusterLink::controller() const {
+  const std::optional<BrokerId> leader = control_.quorum().leader;
+  if (!leader) {
+    return std::nullopt;
+  }
+  for (const ControllerPeer& peer : options_.controllers) {
+    if (peer.node == *leader) {
+      return PeerAddress{peer.node, peer.host, peer.port};
+    }
+  }
+  if (const std::optional<raft::Destination> at = control_.leader_address()) {
+    return PeerAddress{*leader, at->host, at->port};
+  }
+  return std::nullopt;
+}
+
+std::optional<PeerAddress> ClusterLink::broker_address(BrokerId id) const {
+  const metadata::BrokerImage* broker = control_.image()->find_broker(id);
+  if (broker == nullptr) {
+    return std::nullopt;
+  }
+  for (const metadata::ListenerImage& listener : broker->listeners) {
+    if (listener.name == kBrokerListener) {
+      return PeerAddress{id, listener.host, listener.port};
+    }
+  }
+  return std::nullopt;
+}
+
+template <class Response, class Request, class Here>
+bool ClusterLink::ask_controller(PeerChannels::Purpose purpose, const Request& request, std::int16_t version, Duration timeout,
+                                 Here here, PeerChannels::Done<Response> done) {
+  if (is_active_controller()) {
+    here(control_.controller(), [done = std::move(done)](Response response) { done(std::move(response)); });
+    return true;
+  }
+  const std::optional<PeerAddress> to = controller();
+  if (!to || to->node == options_.node) {
+    return false;
+  }
+  channels_.ask<Response>(purpose, 0, *to, request, version, timeout, host_.link_outputs(), std::move(done));
+  return true;
+}
+
+// ---------------------------------------------------------------- what the node's cores want
+
+void ClusterLink::send(raft::Send&& request) {
+  PeerAddress to{request.to.node, request.to.host, request.to.port};
+  for (const ControllerPeer& peer : options_.controllers) {
+    if (peer.node == request.to.node && peer.node != kNoBroker) {
+      to.host = peer.host;
+      to.port = peer.port;
+    }
+  }
+  std::visit(
+      [&](auto& body) {
+        using Request = std::decay_t<decltype(body)>;
+        using Response = typename ResponseOf<Request>::type;
+        channels_.ask<Response>(purpose_of(request), 0, to, body, request.version, request.timeout, host_.link_outputs(),
+                                [this, id = request.id](Result<Response> response) {
+                                  if (response) {
+                                    host_.quorum_input(raft::Response{id, std::move(*response)});
+                                  } else {
+                                    host_.quorum_input(raft::Failed{id});
+                                  }
+                                });
+      },
+      request.body);
+}
+
+void ClusterLink::send(broker::PeerFetch&& fetch) {
+  const std::optional<PeerAddress> to = broker_address(fetch.leader);
+  if (!to) {
+    if (broker::Broker* broker = host_.link_broker()) {
+      broker->fetch_failed(fetch.id, {host_.link_now().instant, host_.link_now().wall});
+    }
+    return;
+  }
+  channels_.ask<wire::FetchResponse>(
+      PeerChannels::Purpose::replication, fetch.fetcher, *to, fetch.request, fetch.version,
+      milliseconds(fetch.request.max_wait_ms) + kRequestTimeout, host_.link_outputs(),
+      [this, id = fetch.id](Result<wire::FetchResponse> response) {
+        broker::Broker* broker = host_.link_broker();
+        if (broker == nullptr) {
+          return;
+        }
+        const Now now = host_.link_now();
+        if (response) {
+          broker->fetched(id, std::move(*response), {now.instant, now.wall});
+        } else {
+          broker->fetch_failed(id, {now.instant, now.wall});
+        }
+      });
+}
+
+void ClusterLink::send(broker::PeerListOffsets&& request) {
+  const std::optional<PeerAddress> to = broker_address(request.leader);
+  if (!to) {
+    if (broker::Broker* broker = host_.link_broker()) {
+      broker->fetch_failed(request.id, {host_.link_now().instant, host_.link_now().wall});
+    }
+    return;
+  }
+  channels_.ask<wire::ListOffsetsResponse>(
+      PeerChannels::Purpose::replication, request.fetcher, *to, request.request, request.version, kRequestTimeout,
+      host_.link_outputs(), [this, id = request.id](Result<wire::ListOffsetsResponse> response) {
+        broker::Broker* broker = host_.link_broker();
+        if (broker == nullptr) {
+          return;
+        }
+        const Now now = host_.link_now();
+        if (response) {
+          broker->offsets_listed(id, *response, {now.instant, now.wall});
+        } else {
+          broker->fetch_failed(id, {now.instant, now.wall});
+        }
+      });
+}
+
+void ClusterLink::send(const broker::PeerAlterPartition& request) {
+  const PeerChannels::Done<wire::AlterPartitionResponse> done = [this](Result<wire::AlterPartitionResponse> response) {
+    broker::Broker* broker = host_.link_broker();
+    if (broker == nullptr) {
+      return;
+    }
+    const Now now = host_.link_now();
+    if (response) {
+      broker->alter_partition_answered(*response, {now.instant, now.wall});
+    } else {
+      broker->alter_partition_failed({now.instant, now.wall});
+    }
+  };
+  if (!ask_controller<wire::AlterPartitionResponse>(
+          PeerChannels::Purpose::controller, request.request, request.version, kRequestTimeout,
+          [&](metadata::Controller& controller, auto answer) {
+            controller.alter_partition(request.request, request.version, std::move(answer));
+          },
+          done)) {
+    done(fail(Errc::closed, "no controller is known"));
+  }
+}
+
+// ---------------------------------------------------------------- the node's own wishes
+
+bool ClusterLink::pump() {
+  bool moved = settings_.broker && pump_lifecycle();
+  moved = pump_registration() || moved;
+  moved = (settings_.broker && pump_producer_ids()) || moved;
+  return pump_forwarding() || moved;
+}
+
+void ClusterLink::tick() {
+  if (settings_.broker && lifecycle_.next_deadline() <= host_.link_now().instant) {
+    pump_lifecycle();
+  }
+}
+
+Instant ClusterLink::next_deadline() const noexcept {
+  Instant earliest = forwarding_.next_deadline();
+  if (settings_.broker) {
+    earliest = std::min({earliest, lifecycle_.next_deadline(), producer_ids_.next_deadline()});
+  }
+  if (settings_.controller && !controller_registered_ && !registering_controller_ && register_controller_at_ != Instant{}) {
+    earliest = std::min(earliest, register_controller_at_);
+  }
+  return earliest;
+}
+
+bool ClusterLink::pump_lifecycle() {
+  bool moved = false;
+  for (;;) {
+    lifecycle_.tick(host_.link_now().instant, lifecycle_out_);
+    metadata::BrokerLifecycle::Outputs out = std::exchange(lifecycle_out_, {});
+    if (!out.registration && !out.heartbeat) {
+      return moved;
+    }
+    moved = true;
+    const std::uint64_t id = out.request_id;
+    const auto done = [this, id](auto response) {
+      if (response) {
+        lifecycle_.answered(id, *response, host_.link_now().instant, lifecycle_out_);
+        lifecycle_answered();
+      } else {
+        lifecycle_.failed(id, host_.link_now().instant);
+      }
+    };
+    bool asked = false;
+    if (out.registration) {
+      asked = ask_controller<wire::BrokerRegistrationResponse>(
+          PeerChannels::Purpose::heartbeat, *out.registration, wire::BrokerRegistrationRequest::kHighestVersion, kRequestTimeout,
+          [&](metadata::Controller& controller, auto answer) {
+            controller.broker_registration(*out.registration, host_.link_now().instant, std::move(answer));
+          },
+          done);
+    } else {
+      asked = ask_controller<wire::BrokerHeartbeatResponse>(
+          PeerChannels::Purpose::heartbeat, *out.heartbeat, wire::BrokerHeartbeatRequest::kHighestVersion,
+          settings_.lifecycle.session_timeout,
+          [&](metadata::Controller& controller, auto answer) {
+            controller.broker_heartbeat(*out.heartbeat, host_.link_now().instant, std::move(answer));
+          },
+          done);
+    }
+    if (!asked) {
+      lifecycle_.failed(id, host_.link_now().instant);
+      return moved;
+    }
+  }
+}
+
+void ClusterLink::lifecycle_answered() {
+  if (lifecycle_out_.registered) {
+    producer_ids_.set_broker_epoch(lifecycle_.broker_epoch());
+    if (broker::Broker* broker = host_.link_broker()) {
+      broker->set_broker_epoch(lifecycle_.broker_epoch());
+    }
+  }
+}
+
+bool ClusterLink::pump_producer_ids() {
+  const std::optional<metadata::ProducerIdBlocks::Request> wanted = producer_ids_.take_request(host_.link_now().instant);
+  if (!wanted) {
+    return false;
+  }
+  const auto done = [this, id = wanted->id](Result<wire::AllocateProducerIdsResponse> response) {
+    if (response) {
+      producer_ids_.answered(id, *response, host_.link_now().instant);
+    } else {
+      producer_ids_.failed(id, host_.link_now().instant);
+    }
+  };
+  if (!ask_controller<wire::AllocateProducerIdsResponse>(
+          PeerChannels::Purpose::controller, wanted->request, 0, kRequestTimeout,
+          [&](metadata::Controller& controller, auto answer) {
+            controller.allocate_producer_ids(wanted->request, std::move(answer));
+          },
+          done)) {
+    done(fail(Errc::closed, "no controller is known"));
+  }
+  return true;
+}
+
+bool ClusterLink::pump_forwarding() {
+  if (!forwarding_.waits()) {
+    return false;
+  }
+  if (is_active_controller()) {
+    for (const Forwarding::Waiting& request : forwarding_.take_waiting()) {
+      host_.serve_here(request);
+    }
+    return true;
+  }
+  std::optional<PeerAddress> to = controller();
+  if (to && to->node == options_.node) {
+    to.reset();  // elected, but not active yet
+  }
+  const std::size_t before = host_.link_outputs().peer_sends.size();
+  forwarding_.pump(to, channels_, host_.link_now(), host_.link_outputs());
+  return host_.link_outputs().peer_sends.size() != before;
+}
+
+// A controller tells the active one who it is, once in its life (KIP-919).
+bool ClusterLink::pump_registration() {
+  const Instant now = host_.link_now().instant;
+  if (!settings_.controller || controller_registered_ || registering_controller_ || register_controller_at_ > now) {
+    return false;
+  }
+  wire::ControllerRegistrationRequest request;
+  request.controller_id = options_.node.value();
+  request.incarnation_id = settings_.lifecycle.registration.incarnation;
+  wire::ControllerRegistrationRequest::Listener listener;
+  listener.name = kControllerListener;
+  listener.host = options_.controller_port != 0 ? options_.controller_host : options_.advertised_host;
+  listener.port = options_.controller_port != 0 ? options_.controller_port : options_.advertised_port;
+  request.listeners.push_back(std::move(listener));
+  for (const metadata::FeatureRange& range : settings_.features) {
+    wire::ControllerRegistrationRequest::Feature feature;
+    feature.name = range.name;
+    feature.min_supported_version = range.min_supported;
+    feature.max_supported_version = range.max_supported;
+    request.features.push_back(std::move(feature));
+  }
+  registering_controller_ = ask_controller<wire::ControllerRegistrationResponse>(
+      PeerChannels::Purpose::heartbeat, request, 0, kRequestTimeout,
+      [&](metadata::Controller& controller, auto answer) { controller.controller_registration(request, std::move(answer)); },
+      [this](const Result<wire::ControllerRegistrationResponse>& response) {
+        registering_controller_ = false;
+        controller_registered_ = response && response->error_code == wire::ErrorCode::none;
+        register_controller_at_ = host_.link_now().instant + kRetryAfter;
+      });
+  if (registering_controller_) {
+    return true;
+  }
+  return controller_registered_;
+}
+
+void ClusterLink::controller_changed() {
+  lifecycle_.controller_changed(host_.link_now().instant);
+  register_controller_at_ = Instant{};
+}
+
+void ClusterLink::image_published(const metadata::MetadataImage& image) {
+  if (settings_.broker) {
+    const bool somebody_stops =
+        std::any_of(image.brokers().begin(), image.brokers().end(),
+                    [](const auto& entry) { return entry.second.in_controlled_shutdown && !entry.second.fenced; });
+    lifecycle_.metadata_replayed(image.offset(), somebody_stops, host_.link_now().instant);
+    if (lifecycle_.state() == metadata::BrokerState::running && image.find_broker(options_.node) == nullptr) {
+      lifecycle_.controller_changed(host_.link_now().instant);  // unregistered by mistake: the next heartbeat says so
+    }
+  }
+  // Channels to where a broker was lead nowhere.
+  std::vector<std::pair<BrokerId, PeerAddress>> now_known;
+  for (const auto& [id, broker] : image.brokers()) {
+    if (const std::optional<PeerAddress> at = broker_address(id)) {
+      now_known.emplace_back(id, *at);
+    }
+  }
+  for (const auto& [id, at] : known_brokers_) {
+    const auto same = std::find(now_known.begin(), now_known.end(), std::pair{id, at});
+    if (same == now_known.end()) {
+      channels_.forget(at, host_.link_outputs());
+    }
+  }
+  known_brokers_ = std::move(now_known);
+}
+
+void ClusterLink::ready() { lifecycle_.ready(host_.link_now().instant); }
+void ClusterLink::directory_failed(const Uuid& directory) {
+  lifecycle_.directory_failed(directory, host_.link_now().instant);
+}
+void ClusterLink::set_cordoned(std::vector<Uuid> directories) {
+  lifecycle_.set_cordoned(std::move(directories), host_.link_now().instant);
+}
+void ClusterLink::begin_shutdown() { lifecycle_.begin_shutdown(host_.link_now().instant); }
+
+void ClusterLink::create_topics(const std::vector<std::string>& names) {
+  wire::CreateTopicsRequest request;
+  request.timeout_ms = static_cast<std::int32_t>(kRequestTimeout.ms());
+  for (const std::string& name : names) {
+    if (control_.image()->find_topic(name) == nullptr && creating_.insert(name).second) {
+      request.topics.push_back(control_.controller().topic_template(name));
+    }
+  }
+  if (request.topics.empty()) {
+    return;
+  }
+  const auto done = [this, asked = request.topics](const Result<wire::CreateTopicsResponse>&) {
+    for (const auto& topic : asked) {
+      creating_.erase(topic.name);  // refused or done: the next asker tries again or finds it
+    }
+  };
+  if (!ask_controller<wire::CreateTopicsResponse>(
+          PeerChannels::Purpose::controller, request, kCreateTopicsVersion, kRequestTimeout,
+          [&](metadata::Controller& controller, auto answer) { controller.create_topics(request, std::move(answer)); }, done)) {
+    done(fail(Errc::closed, "no controller is known"));
+  }
+}
+
+}  // namespace hw::api

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// ClusterLink: a node's part in its cluster. What its cores want of other nodes goes out through here, and the answers come back.
+//
+//   quorum    votes, fetches of the metadata log ──▶ the node that is named
+//   lifecycle registration, heartbeats           ──▶ the active controller
+//   broker    fetches of partitions              ──▶ the leader;   AlterPartition ──▶ the active controller
+//   clients   what only the controller serves    ──▶ the active controller, in an Envelope
+//   node      topics it needs, producer ids      ──▶ the active controller
+//
+// Where the active controller is this node itself, it is asked directly: no socket, no encoding, in the same turn; so a cluster of
+// one node starts at once.
+// Thread rule: the node's thread. Bounds: each core has its own (one heartbeat, one fetch a fetcher, one AlterPartition).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/api/core.h"
+#include "engine/api/forwarding.h"
+#include "engine/api/peer_channels.h"
+#include "engine/base/prng.h"
+#include "engine/broker/broker.h"
+#include "engine/metadata/broker_lifecycle.h"
+#include "engine/metadata/control_plane.h"
+#include "engine/metadata/producer_id_blocks.h"
+#include "engine/raft/quorum.h"
+#include "engine/wire/msg/create_topics.h"
+
+namespace hw::api {
+
+class ClusterLink {
+ public:
+  // The node, as the link needs it.
+  class Host {
+   public:
+    virtual ~Host() = default;
+    [[nodiscard]] virtual Now link_now() const = 0;
+    [[nodiscard]] virtual Outputs& link_outputs() = 0;  // of the turn
+    virtual void quorum_input(const raft::Input& input) = 0;
+    [[nodiscard]] virtual broker::Broker* link_broker() = 0;  // null while the node has none yet
+    // A request that was passed on: what came back, or why nothing did.
+    virtual void forwarded(const ReplyToken& token, Result<Bytes> frame) = 0;
+    // A request that was to be passed on, but this node has become the active controller.
+    virtual void serve_here(const Forwarding::Waiting& request) = 0;
+  };
+
+  struct Settings {
+    metadata::BrokerLifecycle::Options lifecycle;
+    std::vector<metadata::FeatureRange> features;
+    bool broker = true;
+    bool controller = true;
+  };
+
+  // Options, plane and host outlive the link.
+  ClusterLink(const NodeOptions& options, Settings settings, metadata::ControlPlane& control, Host& host, Prng prng);
+
+  // --- from the node
+  // Sends what is due. True: something happened, so that others may have something to do.
+  bool pump();
+  void tick();
+  [[nodiscard]] Instant next_deadline() const noexcept;
+  void peer_answered(std::uint64_t id, const Bytes& frame) { channels_.answered(id, frame); }
+  void peer_failed(std::uint64_t id, const std::string& reason) { channels_.failed(id, reason); }
+  void send(raft::Send&& request);
+  void send(broker::PeerFetch&& fetch);
+  void send(broker::PeerListOffsets&& request);
+  void send(const broker::PeerAlterPartition& request);
+  void controller_changed();
+  void image_published(const metadata::MetadataImage& image);
+  void forward(Forwarding::Waiting request) { forwarding_.add(std::move(request)); }
+  void ready();           // its logs are open: the broker need not stay fenced
+  void directory_failed(const Uuid& directory);
+  void set_cordoned(std::vector<Uuid> directories);
+  void begin_shutdown();
+  // Asked of the active controller, wherever that is. Topics that exist or are on their way are left alone.
+  void create_topics(const std::vector<std::string>& names);
+  void new_producer_id(metadata::ProducerIdBlocks::Done done) { producer_ids_.next(std::move(done)); }
+
+  // --- facts
+  [[nodiscard]] metadata::BrokerState state() const noexcept { return lifecycle_.state(); }
+  [[nodiscard]] std::int64_t broker_epoch() const noexcept { return lifecycle_.broker_epoch(); }
+  [[nodiscard]] bool is_active_controller() const { return control_.controller().active(); }
+  // Where the active controller is reached; nothing: not known.
+  [[nodiscard]] std::optional<PeerAddress> controller() const;
+
+ private:
+  bool pump_lifecycle();
+  bool pump_producer_ids();
+  bool pump_forwarding();
+  bool pump_registration();
+  void lifecycle_answered();  // acts on what an answer brought about
+  // Asks the active controller: `here` where it is this node, by a request otherwise. False: nobody to ask.
+  template <class Response, class Request, class Here>
+  bool ask_controller(PeerChannels::Purpose purpose, const Request& request, std::int16_t version, Duration timeout, Here here,
+                      PeerChannels::Done<Response> done);
+  [[nodiscard]] std::optional<PeerAddress> broker_address(BrokerId id) const;
+
+  const NodeOptions& options_;
+  Settings settings_;
+  metadata::ControlPlane& control_;
+  Host& host_;
+  PeerChannels channels_;
+  Forwarding forwarding_;
+  metadata::BrokerLifecycle lifecycle_;
+  metadata::BrokerLifecycle::Outputs lifecycle_out_;
+  metadata::ProducerIdBlocks producer_ids_;
+  std::set<std::string> creating_;       // topics on their way
+  std::vector<std::pair<BrokerId, PeerAddress>> known_brokers_;  // sorted; where they were
+  bool controller_registered_ = false;   // in this life
+  bool registering_controller_ = false;
+  Instant register_controller_at_{};
+};
+
+}  // namespace hw::api
