@@ -80,6 +80,7 @@ struct ConsumerConfig {
   std::int32_t partition_bytes_max = 1024 * 1024;
   std::size_t prefetch_bytes_max = 64 * 1024 * 1024;  // nothing is asked for while so much waits
   bool read_committed = false;
+  std::string client_rack = {};        // where this client stands (client.rack, KIP-392, KIP-881); empty: not said
   std::int64_t records_max = std::numeric_limits<std::int64_t>::max();  // handed out in all; then it only keeps its place
 };
 
@@ -196,6 +197,8 @@ class Consumer {
     bool failed = false;    // it will not be read any more
     int failures = 0;       // in a row
     Instant not_before{};
+    BrokerId nearer = kNoBroker;  // the replica that the leader named for our rack (KIP-392); until then, then the leader again
+    Instant nearer_until{};
   };
   struct Asked {
     TopicPartition partition;
@@ -268,6 +271,8 @@ class Consumer {
   void send_commit(Instant now, ConsumerOutputs& out);
   void take_commit(const Answer& answer, const Pending& pending, Instant now, ConsumerOutputs& out);
   void commit_refused(const Pending& pending, std::string why, ConsumerOutputs& out);
+  template <class Topics>
+  void take_committed_topics(const Topics& topics, bool by_id, const Pending& pending, Instant now, ConsumerOutputs& out);
   void take_committed(const Answer& answer, const Pending& pending, Instant now, ConsumerOutputs& out);
   void take_list(const Answer& answer, const Pending& pending, Instant now, ConsumerOutputs& out);
   void take_validation(const Answer& answer, const Pending& pending, Instant now, ConsumerOutputs& out);
@@ -280,8 +285,9 @@ class Consumer {
   // consumer_fetch.cpp
   void fetch(Instant now, ConsumerOutputs& out);
   void take_fetch(const Answer& answer, const Pending& pending, Instant now, ConsumerOutputs& out);
+  [[nodiscard]] BrokerId source_of(const TopicPartition& key, Partition& partition, Instant now) const;
   template <class R>
-  void take_fetched(const TopicPartition& key, Partition& partition, R& result, Instant now, ConsumerOutputs& out);
+  void take_fetched(BrokerId from, const TopicPartition& key, Partition& partition, R& result, Instant now, ConsumerOutputs& out);
   void poll(Instant now, ConsumerOutputs& out);
   void hand_out(std::vector<ConsumedRecord>& records, Instant now, ConsumerOutputs& out);
   void end_work(Instant now, ConsumerOutputs& out);

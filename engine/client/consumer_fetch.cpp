@@ -14,6 +14,7 @@ using wire::ErrorCode;
 
 namespace {
 constexpr std::int16_t kFetchByName = 12;
+constexpr Duration kNearerFor = seconds(300);  // then the leader is asked again whom to read from, as after new metadata in Kafka
 
 std::optional<Bytes> share(const wire::RecordIterator& records, const std::optional<ByteSpan>& view) {
   return view ? std::optional<Bytes>(records.share(*view)) : std::nullopt;
@@ -22,20 +23,33 @@ std::optional<Bytes> share(const wire::RecordIterator& records, const std::optio
 
 // ---- out
 
+// Whom to read from: the replica that the leader named, while it is good, or the leader. kNoBroker: not known yet.
+BrokerId Consumer::source_of(const TopicPartition& key, Partition& partition, Instant now) const {
+  const PartitionInfo* info = cluster_.metadata().partition(key.first, key.second);
+  if (info == nullptr || info->leader == kNoBroker) {
+    return kNoBroker;
+  }
+  if (partition.nearer != kNoBroker &&
+      (now >= partition.nearer_until || cluster_.metadata().brokers.count(partition.nearer) == 0)) {
+    partition.nearer = kNoBroker;
+  }
+  return partition.nearer != kNoBroker ? partition.nearer : info->leader;
+}
+
 void Consumer::fetch(Instant now, ConsumerOutputs& out) {
   if (state_ == State::closing || state_ == State::late || handed_out_ == config_.records_max ||
       buffered_ >= config_.prefetch_bytes_max) {
     return;
   }
   std::map<BrokerId, std::vector<TopicPartition>> wanted;
-  for (const auto& [key, partition] : partitions_) {
+  for (auto& [key, partition] : partitions_) {
     if (partition.asked || partition.failed || partition.paused || partition.validate || partition.chunk != nullptr ||
         partition.state != Position::known || partition.not_before > now) {
       continue;
     }
-    const PartitionInfo* info = cluster_.metadata().partition(key.first, key.second);
-    if (info != nullptr && info->leader != kNoBroker && !sessions_[info->leader].asking) {
-      wanted[info->leader].push_back(key);
+    const BrokerId source = source_of(key, partition, now);
+    if (source != kNoBroker && !sessions_[source].asking) {
+      wanted[source].push_back(key);
     }
   }
   for (auto& [leader, list] : wanted) {
@@ -50,6 +64,7 @@ void Consumer::fetch(Instant now, ConsumerOutputs& out) {
     request.isolation_level = config_.read_committed ? 1 : 0;
     request.session_id = session.id;
     request.session_epoch = session.epoch;
+    request.rack_id = config_.client_rack;
     const bool whole = session.epoch == 0;
     if (whole) {
       session.entries.clear();
@@ -116,7 +131,11 @@ void Consumer::take_fetch(const Answer& answer, const Pending& pending, Instant 
   const auto all_later = [&](std::string why) {
     session.id = session.epoch = 0;
     for (const auto& [key, asked] : asked_of) {
-      later(partitions_.at(key), now);
+      Partition& partition = partitions_.at(key);
+      if (partition.nearer == pending.broker) {
+        partition.nearer = kNoBroker;  // the leader has it too
+      }
+      later(partition, now);
     }
     if (!asked_of.empty()) {
       trouble(std::move(why), out);
@@ -163,7 +182,7 @@ void Consumer::take_fetch(const Answer& answer, const Pending& pending, Instant 
       if (found == asked_of.end()) {
         continue;
       }
-      take_fetched(found->first, partitions_.at(found->first), result, now, out);
+      take_fetched(pending.broker, found->first, partitions_.at(found->first), result, now, out);
       if (state_ == State::closed) {
         return;
       }
@@ -172,8 +191,23 @@ void Consumer::take_fetch(const Answer& answer, const Pending& pending, Instant 
 }
 
 template <class R>
-void Consumer::take_fetched(const TopicPartition& key, Partition& partition, R& result, Instant now,
+void Consumer::take_fetched(BrokerId from, const TopicPartition& key, Partition& partition, R& result, Instant now,
                             ConsumerOutputs& out) {
+  if (result.error_code != ErrorCode::none && partition.nearer == from) {
+    // A follower may be behind or gone: what it says of the log does not count, the leader is asked.
+    partition.nearer = kNoBroker;
+    if (wants_fresh_metadata(result.error_code)) {
+      cluster_.refresh();
+    }
+    return;
+  }
+  if (result.error_code == ErrorCode::none && result.preferred_read_replica != kNoBroker &&
+      result.preferred_read_replica != from && (!result.records || result.records->empty())) {
+    partition.nearer = result.preferred_read_replica;
+    partition.nearer_until = now + kNearerFor;
+    partition.failures = 0;
+    return;  // it sent no records for that reason
+  }
   if (result.error_code == ErrorCode::offset_out_of_range) {
     const std::int64_t was = partition.position;
     const std::string why = fmt::format("topic '{}' partition {}: offset {} is not in the log any more", key.first, key.second, was);

@@ -219,6 +219,9 @@ void Consumer::join(Instant now, ConsumerOutputs& out) {
       }
       subscription.generation = generation_;
     }
+    if (!config_.client_rack.empty()) {
+      subscription.rack = config_.client_rack;
+    }
     auto& protocol = request.protocols.emplace_back();
     protocol.name = assignor_name(assignor);
     protocol.metadata = encode_subscription(assignor, subscription);

@@ -15,17 +15,58 @@ namespace hw::client {
 using wire::ErrorCode;
 
 namespace {
-// The newest versions that address topics by name and ask for one group.
+// Up to these versions topics go by name, from the next on by id; and up to this one a question is about one group.
 constexpr std::int16_t kCommitByName = 9;
+constexpr std::int16_t kFetchByName = 9;
 constexpr std::int16_t kCommittedOfOneGroup = 7;
 
-// A new partition of a request that lists partitions by topic, the topics coming one after the other.
-template <class Topics, class Topic>
-auto& partition_of_topic(Topics& topics, std::string Topic::*name, const std::string& topic) {
-  if (topics.empty() || topics.back().*name != topic) {
-    topics.emplace_back().*name = topic;
+// Where a group is, in the form that the version has.
+struct CommittedQuestion {
+  static constexpr std::int16_t kApiKey = wire::OffsetFetchRequest::kApiKey;
+  static constexpr std::int16_t kLowestVersion = wire::OffsetFetchRequest::kLowestVersion;
+  static constexpr std::int16_t kHighestVersion = wire::OffsetFetchRequest::kHighestVersion;
+  struct Topic {
+    std::string name;
+    Uuid id;
+    std::vector<PartitionIndex> partitions;
+  };
+  std::string group_id;
+  std::vector<Topic> topics;
+};
+
+bool encode(wire::Writer& writer, const CommittedQuestion& question, std::int16_t version) {
+  wire::OffsetFetchRequest request;
+  if (version <= kCommittedOfOneGroup) {
+    request.group_id = question.group_id;
+    request.topics.emplace();
+    for (const CommittedQuestion::Topic& topic : question.topics) {
+      auto& asked = request.topics->emplace_back();
+      asked.name = topic.name;
+      asked.partition_indexes = topic.partitions;
+    }
+  } else {
+    auto& group = request.groups.emplace_back();
+    group.group_id = question.group_id;
+    group.topics.emplace();
+    for (const CommittedQuestion::Topic& topic : question.topics) {
+      auto& asked = group.topics->emplace_back();
+      asked.name = topic.name;
+      asked.topic_id = topic.id;
+      asked.partition_indexes = topic.partitions;
+    }
   }
-  return topics.back().partitions.emplace_back();
+  return encode(writer, request, version);
+}
+
+// Ids of topics as metadata has them now; an answer by id is about these.
+std::map<Uuid, std::string> names_of(const Metadata& metadata, const std::vector<TopicPartition>& partitions) {
+  std::map<Uuid, std::string> names;
+  for (const TopicPartition& partition : partitions) {
+    if (const TopicInfo* topic = metadata.topic(partition.first); topic != nullptr) {
+      names[topic->id] = partition.first;
+    }
+  }
+  return names;
 }
 }  // namespace
 
@@ -51,13 +92,17 @@ void Consumer::send_commit(Instant now, ConsumerOutputs& out) {
   request.member_id = member_id_;
   request.group_instance_id = config_.group_instance_id;
   std::vector<Asked> offsets;
+  bool by_id = true;
   for (const auto& [key, partition] : partitions_) {
     if (partition.state != Position::known || partition.position == partition.committed) {
       continue;
     }
     if (request.topics.empty() || request.topics.back().name != key.first) {
+      const TopicInfo* topic = cluster_.metadata().topic(key.first);
       request.topics.emplace_back();
       request.topics.back().name = key.first;
+      request.topics.back().topic_id = topic == nullptr ? Uuid{} : topic->id;
+      by_id = by_id && request.topics.back().topic_id != Uuid{};
     }
     auto& at = request.topics.back().partitions.emplace_back();
     at.partition_index = PartitionIndex(key.second);
@@ -71,8 +116,8 @@ void Consumer::send_commit(Instant now, ConsumerOutputs& out) {
     return;
   }
   commit_asked_ = true;
-  ask(Ask::commit, coordinator_, Lane::group, std::move(request), 0, kCommitByName, kNever, std::move(offsets), now,
-      out);
+  ask(Ask::commit, coordinator_, Lane::group, std::move(request), 0,
+      by_id ? wire::OffsetCommitRequest::kHighestVersion : kCommitByName, kNever, std::move(offsets), now, out);
 }
 
 // For good: the handler's work may be done a second time.
@@ -105,13 +150,22 @@ void Consumer::take_commit(const Answer& answer, const Pending& pending, Instant
   ErrorCode worst = ErrorCode::none;
   ConsumerEvent done;
   done.kind = ConsumerEvent::Kind::committed;
+  std::map<Uuid, std::string> names;
+  if (answer.version > kCommitByName) {
+    std::vector<TopicPartition> asked;
+    for (const Asked& one : pending.partitions) {
+      asked.push_back(one.partition);
+    }
+    names = names_of(cluster_.metadata(), asked);
+  }
   for (const auto& topic : response.topics) {
+    const std::string& name = answer.version > kCommitByName ? names[topic.topic_id] : topic.name;
     for (const auto& result : topic.partitions) {
       if (result.error_code != ErrorCode::none) {
         worst = result.error_code;
         continue;
       }
-      const TopicPartition key{topic.name, result.partition_index.value()};
+      const TopicPartition key{name, result.partition_index.value()};
       for (const Asked& asked : pending.partitions) {
         if (asked.partition != key) {
           continue;
@@ -140,6 +194,13 @@ void Consumer::take_commit(const Answer& answer, const Pending& pending, Instant
         handle_group_error(worst, now, out);
       }
       break;  // sent again
+    case ErrorCode::unknown_topic_id:  // the topic was made anew, or the broker has not heard of it yet
+      cluster_.refresh();
+      if (waits_for_commit_) {
+        break;  // sent again, with the id that is known then
+      }
+      commit_refused(pending, describe(worst), out);
+      break;
     case ErrorCode::illegal_generation:
     case ErrorCode::unknown_member_id:
     case ErrorCode::fenced_instance_id:
@@ -198,27 +259,28 @@ void Consumer::ask_committed(Instant now, ConsumerOutputs& out) {
   if (state_ != State::stable || coordinator_ == kNoBroker) {
     return;
   }
-  wire::OffsetFetchRequest request;
+  CommittedQuestion question;
   std::vector<Asked> asked;
-  request.topics.emplace();
+  bool by_id = true;
   for (auto& [key, partition] : partitions_) {
     if (partition.asked || partition.failed || partition.not_before > now || partition.state != Position::committed) {
       continue;
     }
-    if (request.topics->empty() || request.topics->back().name != key.first) {
-      request.topics->emplace_back();
-      request.topics->back().name = key.first;
+    if (question.topics.empty() || question.topics.back().name != key.first) {
+      const TopicInfo* topic = cluster_.metadata().topic(key.first);
+      question.topics.push_back({key.first, topic == nullptr ? Uuid{} : topic->id, {}});
+      by_id = by_id && question.topics.back().id != Uuid{};
     }
-    request.topics->back().partition_indexes.emplace_back(key.second);
+    question.topics.back().partitions.emplace_back(key.second);
     asked.push_back({key, partition.life, 0});
     partition.asked = true;
   }
   if (asked.empty()) {
     return;
   }
-  request.group_id = config_.group_id;
-  ask(Ask::committed, coordinator_, Lane::group, std::move(request), 0, kCommittedOfOneGroup, kNever, std::move(asked),
-      now, out);
+  question.group_id = config_.group_id;
+  ask(Ask::committed, coordinator_, Lane::group, std::move(question), 0,
+      by_id ? CommittedQuestion::kHighestVersion : kFetchByName, kNever, std::move(asked), now, out);
 }
 
 void Consumer::take_committed(const Answer& answer, const Pending& pending, Instant now, ConsumerOutputs& out) {
@@ -233,24 +295,57 @@ void Consumer::take_committed(const Answer& answer, const Pending& pending, Inst
     coordinator_trouble(answer.error ? answer.error->detail : "the answer to OffsetFetch cannot be read", now, out);
     return;
   }
-  if (response.error_code != ErrorCode::none) {
+  const bool one = answer.version <= kCommittedOfOneGroup;
+  if (!one && response.groups.size() != 1) {
+    coordinator_trouble("the answer to OffsetFetch is about other groups", now, out);
+    return;
+  }
+  const ErrorCode error = one ? response.error_code : response.groups.front().error_code;
+  if (error != ErrorCode::none) {
     if (pending.generation == generation_) {
-      handle_group_error(response.error_code, now, out);
+      handle_group_error(error, now, out);
     }
     return;
   }
+  if (one) {
+    take_committed_topics(response.topics, false, pending, now, out);
+  } else {
+    take_committed_topics(response.groups.front().topics, answer.version > kFetchByName, pending, now, out);
+  }
+}
+
+template <class Topics>
+void Consumer::take_committed_topics(const Topics& topics, bool by_id, const Pending& pending, Instant now,
+                                     ConsumerOutputs& out) {
   std::map<TopicPartition, const Asked*> asked_of;
   for (const Asked& asked : pending.partitions) {
     asked_of[asked.partition] = &asked;
   }
-  for (const auto& topic : response.topics) {
+  std::map<Uuid, std::string> names;
+  if (by_id) {
+    std::vector<TopicPartition> keys;
+    for (const Asked& asked : pending.partitions) {
+      keys.push_back(asked.partition);
+    }
+    names = names_of(cluster_.metadata(), keys);
+  }
+  for (const auto& topic : topics) {
+    std::string name;
+    if constexpr (requires { topic.topic_id; }) {
+      name = by_id ? names[topic.topic_id] : topic.name;
+    } else {
+      name = topic.name;
+    }
     for (const auto& result : topic.partitions) {
-      const auto asked = asked_of.find({topic.name, result.partition_index.value()});
+      const auto asked = asked_of.find({name, result.partition_index.value()});
       Partition* const partition = asked == asked_of.end() ? nullptr : live(*asked->second);
       if (partition == nullptr) {
         continue;
       }
       if (result.error_code != ErrorCode::none) {
+        if (wants_fresh_metadata(result.error_code)) {
+          cluster_.refresh();
+        }
         if (!wire::is_retriable(result.error_code)) {
           trouble(fmt::format("group '{}': {}", config_.group_id, describe(result.error_code)), out);
         }
@@ -264,7 +359,7 @@ void Consumer::take_committed(const Answer& answer, const Pending& pending, Inst
         partition->validate = partition->epoch != kNoLeaderEpoch;
       } else if (!reset(*partition,
                         fmt::format("group '{}' has no committed offset for '{}' partition {}", config_.group_id,
-                                    topic.name, result.partition_index.value()),
+                                    name, result.partition_index.value()),
                         now, out)) {
         return;
       }
@@ -303,15 +398,22 @@ void Consumer::ask_positions(Instant now, ConsumerOutputs& out) {
     }
     if (validates) {
       Validation& validation = validations[info->leader];
-      auto& at = partition_of_topic(validation.request.topics,
-                                    &wire::OffsetForLeaderEpochRequest::OffsetForLeaderTopic::topic, key.first);
+      if (validation.request.topics.empty() || validation.request.topics.back().topic != key.first) {
+        validation.request.topics.emplace_back();
+        validation.request.topics.back().topic = key.first;
+      }
+      auto& at = validation.request.topics.back().partitions.emplace_back();
       at.partition = PartitionIndex(key.second);
       at.current_leader_epoch = info->leader_epoch;
       at.leader_epoch = partition.epoch;
       validation.partitions.push_back({key, partition.life, info->leader_epoch.value()});
     } else {
       List& list = lists[info->leader];
-      auto& at = partition_of_topic(list.request.topics, &wire::ListOffsetsRequest::ListOffsetsTopic::name, key.first);
+      if (list.request.topics.empty() || list.request.topics.back().name != key.first) {
+        list.request.topics.emplace_back();
+        list.request.topics.back().name = key.first;
+      }
+      auto& at = list.request.topics.back().partitions.emplace_back();
       at.partition_index = PartitionIndex(key.second);
       at.current_leader_epoch = info->leader_epoch;
       at.timestamp = partition.reset_to;

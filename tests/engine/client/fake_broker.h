@@ -58,6 +58,8 @@ class FakeCluster {
     std::int32_t epoch = 0;
     std::int64_t start = 0;
     std::int64_t end = 0;
+    std::int32_t nearer = 0;        // a follower that readers of `nearer_rack` are sent to; 0: none
+    std::int64_t nearer_start = 0;  // where that follower's log begins
     std::vector<Bytes> batches;
     std::vector<std::pair<std::int64_t, std::int64_t>> aborted;  // first offset, producer
     std::map<std::int32_t, std::int64_t> epoch_ends;  // where leader epochs end; others are not known
@@ -86,6 +88,9 @@ class FakeCluster {
   std::int32_t coordinator = 1;
   std::vector<std::pair<std::string, std::vector<std::string>>> other_members;  // of the group, with their topics
   std::int32_t auto_create_partitions = 0;
+  std::string nearer_rack;
+  // Topics that have an id. Produce and Fetch are played by name only: tests with ids set their ranges.
+  std::map<std::string, Uuid> ids;
 
   // ---- what a test looks at
   std::vector<Seen> seen;
@@ -95,7 +100,25 @@ class FakeCluster {
   std::string member;
   std::int64_t next_producer_id = 100;
   std::vector<std::string> wrong;  // requests that no good client sends
+  std::vector<std::string> racks;  // of the Fetch requests
+  std::optional<std::string> subscribed_rack;  // of the member's subscription
 
+  [[nodiscard]] std::string name_of(const Uuid& id) const {
+    for (const auto& [name, known] : ids) {
+      if (known == id) {
+        return name;
+      }
+    }
+    return {};
+  }
+  [[nodiscard]] std::int16_t version_of(std::int16_t api) const {  // of the last such request; -1: none
+    for (auto at = seen.rbegin(); at != seen.rend(); ++at) {
+      if (at->api == api) {
+        return at->version;
+      }
+    }
+    return -1;
+  }
   [[nodiscard]] std::size_t count(std::int16_t api) const {
     std::size_t n = 0;
     for (const Seen& one : seen) {
@@ -246,6 +269,7 @@ inline void FakeCluster::produce(std::int32_t broker, wire::ProduceRequest& requ
 inline void FakeCluster::fetch(std::int32_t broker, wire::FetchRequest& request, wire::FetchResponse& response,
                                Duration& hold) {
   response.error_code = next_error(wire::FetchRequest::kApiKey);
+  racks.push_back(request.rack_id);
   bool wait = response.error_code == ErrorCode::none;
   for (auto& topic : request.topics) {
     auto& answers = response.responses.emplace_back();
@@ -256,6 +280,23 @@ inline void FakeCluster::fetch(std::int32_t broker, wire::FetchRequest& request,
       answer.high_watermark = -1;
       Log* log = log_of(topic.topic, asked.partition.value(), broker, answer.error_code);
       if (log == nullptr) {
+        Log& other = topics.at(topic.topic)[static_cast<std::size_t>(asked.partition.value())];
+        if (other.nearer == broker) {
+          answer.error_code = ErrorCode::none;
+          log = &other;
+        }
+      }
+      if (log == nullptr) {
+        wait = false;
+        continue;
+      }
+      if (log->nearer != 0 && log->leader == broker && !nearer_rack.empty() && request.rack_id == nearer_rack) {
+        answer.preferred_read_replica = BrokerId{log->nearer};
+        wait = false;
+        continue;
+      }
+      if (log->nearer == broker && asked.fetch_offset.value() < log->nearer_start) {
+        answer.error_code = ErrorCode::offset_out_of_range;
         wait = false;
         continue;
       }
@@ -370,6 +411,9 @@ inline FakeCluster::Reply FakeCluster::serve(std::int32_t broker, const Bytes& f
             for (const std::string& name : names) {
               auto& topic = response.topics.emplace_back();
               topic.name = name;
+              if (const auto id = ids.find(name); id != ids.end()) {
+                topic.topic_id = id->second;
+              }
               const auto found = topics.find(name);
               if (found == topics.end()) {
                 topic.error_code = ErrorCode::unknown_topic_or_partition;
@@ -474,6 +518,10 @@ inline FakeCluster::Reply FakeCluster::serve(std::int32_t broker, const Bytes& f
               return;
             }
             member = request.member_id;
+            subscribed_rack.reset();
+            if (const auto told = decode_subscription(Assignor::range, request.protocols.front().metadata)) {
+              subscribed_rack = told->rack;
+            }
             response.generation_id = ++generation;
             response.member_id = member;
             response.leader = member;
@@ -530,12 +578,14 @@ inline FakeCluster::Reply FakeCluster::serve(std::int32_t broker, const Bytes& f
             for (const auto& topic : request.topics) {
               auto& answers = response.topics.emplace_back();
               answers.name = topic.name;
+              answers.topic_id = topic.topic_id;
+              const std::string name = version >= 10 ? name_of(topic.topic_id) : topic.name;
               for (const auto& partition : topic.partitions) {
                 auto& answer = answers.partitions.emplace_back();
                 answer.partition_index = partition.partition_index;
-                answer.error_code = error;
-                if (error == ErrorCode::none) {
-                  committed[{topic.name, partition.partition_index.value()}] = partition.committed_offset.value();
+                answer.error_code = name.empty() ? ErrorCode::unknown_topic_id : error;
+                if (answer.error_code == ErrorCode::none) {
+                  committed[{name, partition.partition_index.value()}] = partition.committed_offset.value();
                 }
               }
             }
@@ -544,14 +594,31 @@ inline FakeCluster::Reply FakeCluster::serve(std::int32_t broker, const Bytes& f
     case wire::OffsetFetchRequest::kApiKey:
       body = with<wire::OffsetFetchRequest, wire::OffsetFetchResponse>(
           reader, version, [&](wire::OffsetFetchRequest& request, wire::OffsetFetchResponse& response) {
-            for (const auto& topic : *request.topics) {
-              auto& answers = response.topics.emplace_back();
-              answers.name = topic.name;
-              for (const PartitionIndex partition : topic.partition_indexes) {
+            const auto answer_one = [&](auto& answers, const std::string& name, const auto& partitions) {
+              for (const PartitionIndex partition : partitions) {
                 auto& answer = answers.partitions.emplace_back();
                 answer.partition_index = partition;
-                const auto found = committed.find({topic.name, partition.value()});
+                const auto found = committed.find({name, partition.value()});
                 answer.committed_offset = Offset{found == committed.end() ? -1 : found->second};
+                answer.error_code = name.empty() ? ErrorCode::unknown_topic_id : ErrorCode::none;
+              }
+            };
+            if (version <= 7) {
+              for (const auto& topic : *request.topics) {
+                auto& answers = response.topics.emplace_back();
+                answers.name = topic.name;
+                answer_one(answers, topic.name, topic.partition_indexes);
+              }
+              return;
+            }
+            for (const auto& group : request.groups) {
+              auto& told = response.groups.emplace_back();
+              told.group_id = group.group_id;
+              for (const auto& topic : *group.topics) {
+                auto& answers = told.topics.emplace_back();
+                answers.name = topic.name;
+                answers.topic_id = topic.topic_id;
+                answer_one(answers, version >= 10 ? name_of(topic.topic_id) : topic.name, topic.partition_indexes);
               }
             }
           });

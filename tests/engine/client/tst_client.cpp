@@ -27,6 +27,7 @@ constexpr std::int16_t kJoin = wire::JoinGroupRequest::kApiKey;
 constexpr std::int16_t kSync = wire::SyncGroupRequest::kApiKey;
 constexpr std::int16_t kFind = wire::FindCoordinatorRequest::kApiKey;
 constexpr std::int16_t kCommit = wire::OffsetCommitRequest::kApiKey;
+constexpr std::int16_t kCommittedOffsets = wire::OffsetFetchRequest::kApiKey;
 constexpr std::int16_t kCreate = wire::CreateTopicsRequest::kApiKey;
 constexpr std::int16_t kListGroups = wire::ListGroupsRequest::kApiKey;
 constexpr std::int16_t kListOffsets = wire::ListOffsetsRequest::kApiKey;
@@ -737,6 +738,86 @@ class TestClient : public QObject {
       std::sort(values.begin(), values.end());
       QVERIFY(values == (reset == OffsetReset::earliest ? Strings{"b", "c", "x"} : Strings{"b", "c"}));
     }
+  }
+  void offsetsGoByTopicIdWhereItIsKnown() {
+    // Topics by id; by name with an id that nobody knows; by name in the old form of one group.
+    struct Case {
+      bool ids;
+      std::int16_t commit_highest;
+      std::int16_t committed_highest;
+      std::int16_t commit_expected;
+      std::int16_t committed_expected;
+    };
+    for (const Case& one : {Case{true, 10, 10, 10, 10}, Case{false, 10, 10, 9, 9}, Case{true, 9, 9, 9, 9}, Case{true, 8, 7, 8, 7}}) {
+      ConsumerRig rig(grouped());
+      rig.cluster.ranges[kFetch] = {4, 12};
+      rig.cluster.ranges[kCommit] = {2, one.commit_highest};
+      rig.cluster.ranges[kCommittedOffsets] = {1, one.committed_highest};
+      rig.cluster.create("t", 2);
+      if (one.ids) {
+        rig.cluster.ids["t"] = Uuid{7, 8};
+      }
+      rig.cluster.append("t", 0, {"a", "b", "c"});
+      rig.cluster.append("t", 1, {"x"});
+      rig.cluster.committed[{"t", 0}] = 1;
+      QVERIFY(rig.got(3));  // b, c, x
+      QCOMPARE(rig.cluster.version_of(kCommittedOffsets), one.committed_expected);
+      QVERIFY(rig.harness.run([&] { return rig.cluster.committed.count({"t", 1}) == 1; }));
+      QCOMPARE(rig.cluster.version_of(kCommit), one.commit_expected);
+      QCOMPARE(rig.cluster.committed.at({"t", 0}), std::int64_t{3});
+      QCOMPARE(rig.cluster.committed.at({"t", 1}), std::int64_t{1});
+      QVERIFY(rig.events(ConsumerEvent::Kind::committed) >= 1);
+      QCOMPARE(rig.events(ConsumerEvent::Kind::commit_failed), std::size_t{0});
+    }
+  }
+  void aCommitForATopicMadeAnewAsksWhatItIsNow() {
+    ConsumerConfig config = grouped();
+    config.commit_mode = CommitMode::after_work;
+    ConsumerRig rig(config);
+    rig.cluster.ranges[kFetch] = {4, 12};
+    rig.cluster.create("t", 1);
+    rig.cluster.ids["t"] = Uuid{7, 8};
+    rig.cluster.append("t", 0, {"a"});
+    QVERIFY(rig.got(1));
+    QVERIFY(rig.harness.run([&] { return rig.cluster.committed.count({"t", 0}) == 1; }));
+    rig.cluster.ids["t"] = Uuid{7, 9};
+    rig.cluster.append("t", 0, {"b"});
+    QVERIFY(rig.got(2));
+    QVERIFY(rig.harness.run([&] { return rig.cluster.committed.at({"t", 0}) == 2; }));
+    QCOMPARE(rig.cluster.version_of(kCommit), std::int16_t{10});
+  }
+  void theRackIsToldAndANearerReplicaIsRead() {
+    ConsumerConfig config = grouped();
+    config.client_rack = "b";
+    ConsumerRig rig(config);
+    rig.cluster.create("t", 1);
+    auto& log = rig.cluster.topics["t"][0];
+    log.nearer = log.leader == 1 ? 2 : 1;
+    rig.cluster.nearer_rack = "b";
+    rig.cluster.append("t", 0, {"a", "b"});
+    QVERIFY(rig.got(2));
+    QCOMPARE(rig.cluster.subscribed_rack, std::optional<std::string>("b"));
+    QVERIFY(!rig.cluster.racks.empty() && std::all_of(rig.cluster.racks.begin(), rig.cluster.racks.end(), [](const std::string& rack) { return rack == "b"; }));
+    const auto fetches = [&rig](std::int32_t broker) {
+      return std::count_if(rig.cluster.seen.begin(), rig.cluster.seen.end(),
+                           [broker](const auto& seen) { return seen.api == kFetch && seen.broker == broker; });
+    };
+    QCOMPARE(fetches(log.leader), 1);  // it named the other one, which is read from since
+    QVERIFY(fetches(log.nearer) >= 1);
+    // The follower has not got as far back as the position: that is no reason to begin anew, the leader is asked.
+    log.nearer_start = 100;
+    rig.cluster.nearer_rack.clear();
+    rig.cluster.append("t", 0, {"c"});
+    QVERIFY(rig.got(3));
+    QVERIFY(fetches(log.leader) >= 2);
+    QVERIFY(rig.values() == (Strings{"a", "b", "c"}));
+    // Without a rack nothing is said.
+    ConsumerRig plain(grouped());
+    plain.cluster.create("t", 1);
+    plain.cluster.append("t", 0, {"a"});
+    QVERIFY(plain.got(1));
+    QVERIFY(!plain.cluster.subscribed_rack.has_value());
+    QCOMPARE(plain.cluster.racks.front(), std::string());
   }
   void theLeaderGivesEveryMemberItsShare() {
     ConsumerRig rig(grouped());
