@@ -766,7 +766,7 @@ class TestClient : public QObject {
       QCOMPARE(rig.cluster.version_of(kCommit), one.commit_expected);
       QCOMPARE(rig.cluster.committed.at({"t", 0}), std::int64_t{3});
       QCOMPARE(rig.cluster.committed.at({"t", 1}), std::int64_t{1});
-      QVERIFY(rig.events(ConsumerEvent::Kind::committed) >= 1);
+      QVERIFY(rig.harness.run([&] { return rig.events(ConsumerEvent::Kind::committed) >= 1; }));
       QCOMPARE(rig.events(ConsumerEvent::Kind::commit_failed), std::size_t{0});
     }
   }
