@@ -17,6 +17,9 @@ LeaderEpoch MemoryLog::last_epoch() const {
 }
 
 EpochEnd MemoryLog::end_offset_for_epoch(LeaderEpoch epoch) const {
+  if (epoch >= last_epoch()) {
+    return {last_epoch(), end_offset()};
+  }
   EpochEnd found{epoch, now_.start};
   // The snapshot that the log begins with ends an epoch as well.
   for (const auto& [id, bytes] : now_.snapshots) {

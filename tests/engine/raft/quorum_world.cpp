@@ -53,6 +53,7 @@ Message through_codec(const Message& message, std::int16_t version) {
 
 struct World::Node {
   int id = 0;
+  std::string host;
   bool observes = false;  // a broker: does not flush
   MemoryLog log;
   ElectionState disk_state;
@@ -126,6 +127,7 @@ World::World(WorldOptions options, std::uint64_t seed) : options_(options), prng
   for (int i = 0; i < options_.voters + options_.observers; ++i) {
     auto node = std::make_unique<Node>();
     node->id = i + 1;
+    node->host = "h" + std::to_string(node->id);
     node->observes = i >= options_.voters;
     nodes_.push_back(std::move(node));
   }
@@ -139,7 +141,7 @@ World::~World() = default;
 Voter World::voter(int node) const {
   const int id = nodes_[static_cast<std::size_t>(node)]->id;
   return {{BrokerId(id), Uuid{77, static_cast<std::uint64_t>(id)}},
-          {{"CONTROLLER", "h" + std::to_string(id), static_cast<std::uint16_t>(9000 + id)}}};
+          {{"CONTROLLER", nodes_[static_cast<std::size_t>(node)]->host, static_cast<std::uint16_t>(9000 + id)}}};
 }
 
 const Quorum& World::quorum(int node) const { return *nodes_[static_cast<std::size_t>(node)]->quorum; }
@@ -190,6 +192,8 @@ void World::crash(int index) {
   node.asked.clear();
   node.log.crash(prng_);
 }
+
+void World::moved_to(int index, const std::string& host) { nodes_[static_cast<std::size_t>(index)]->host = host; }
 
 void World::hand_over(int index) {
   nodes_[static_cast<std::size_t>(index)]->stopping = true;
@@ -639,9 +643,10 @@ void World::perform(int index, Outputs& out) {
         }
       }
     }
-    const bool lost = cut(index, to) || (faulty_ && prng_.chance(options_.lose));
+    const bool nowhere = to < 0 || to >= static_cast<int>(nodes_.size());
+    const bool lost = nowhere || cut(index, to) || (faulty_ && prng_.chance(options_.lose));
     if (lost) {
-      if (prng_.chance({1, 4})) {  // refused, and it knows
+      if (nowhere || prng_.chance({1, 4})) {  // refused, and it knows
         Event failure;
         failure.kind = Event::Kind::failure;
         failure.node = index;
@@ -851,7 +856,6 @@ std::string World::run() {
     }
     start(i);
   }
-  voter_changes_done_ = 0;
   advance(options_.repair);
   std::erase_if(queue_, [](const Event& event) {
     return event.kind == Event::Kind::propose || event.kind == Event::Kind::stop;

@@ -61,6 +61,7 @@ class World {
   void heal();
   void crash(int node);
   void start(int node);
+  void moved_to(int node, const std::string& host);  // from its next start on
   void hand_over(int node);  // it resigns; it goes on until it is crashed
   void ask(int node, PeerRequest request, std::int16_t version);
   [[nodiscard]] std::optional<int> leader() const;  // the one of the highest epoch among those that run
@@ -73,7 +74,6 @@ class World {
   [[nodiscard]] std::int64_t committed() const noexcept { return committed_end_.value(); }  // records, control records included
   [[nodiscard]] int elections() const noexcept { return static_cast<int>(leaders_.size()); }
   [[nodiscard]] int snapshot_loads() const noexcept { return snapshot_loads_; }
-  [[nodiscard]] int voter_changes_done() const noexcept { return voter_changes_done_; }
   [[nodiscard]] std::uint64_t trace_hash() const noexcept { return trace_; }
   void take_snapshot(int node);
 
@@ -109,7 +109,6 @@ class World {
   std::optional<PeerAnswer> answer_;
   std::int64_t proposed_ = 0;
   int snapshot_loads_ = 0;
-  int voter_changes_done_ = 0;
   std::uint64_t trace_ = 0xcbf29ce484222325ULL;
 
   // What the observer knows.
