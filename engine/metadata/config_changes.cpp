@@ -364,6 +364,7 @@ void Controller::alter_configs(const std::vector<ResourceEdit>& edits, bool vali
                      std::make_move_iterator(of_resource->end()));
     }
   }
+  impl_->forget_eligible_leaders(records);
   impl_->finish(std::move(records), std::move(answers), std::move(failure), std::move(done));
 }
 

@@ -12,9 +12,10 @@ namespace hw::metadata {
 using wire::ErrorCode;
 
 std::span<const FeatureRange> supported_features() noexcept {
-  // Only what is built. transaction.version, group.version, share.version, streams.version and
-  // eligible.leader.replicas.version join with the protocols they switch on: clients take a finalized level at its word.
-  static constexpr std::array<FeatureRange, 2> kFeatures{{
+  // Only what is built. transaction.version, group.version, share.version and streams.version join with the protocols they
+  // switch on: clients take a finalized level at its word.
+  static constexpr std::array<FeatureRange, 3> kFeatures{{
+      {kElrVersion, 0, 1, 1},
       {"kraft.version", 0, 1, 1},
       {"metadata.version", 7, kMetadataVersion, kMetadataVersion},
   }};
@@ -62,6 +63,9 @@ std::vector<std::vector<Record>> Controller::take_records() { return std::exchan
 void Controller::write_records(std::vector<Record> records) {
   HW_ASSERT(impl_->active, "the active controller writes");
   impl_->write(std::move(records), [](bool) {});
+  if (impl_->elr_enabled()) {  // a new cluster, or one whose first controller came no further
+    impl_->write(impl_->records_for_elr(), [](bool) {});
+  }
 }
 
 void Controller::committed(Offset high_watermark) {

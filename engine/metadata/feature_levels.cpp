@@ -35,17 +35,43 @@ std::optional<std::string> Controller::Impl::feature_error(const std::string& na
     return "this node supports " + name + " at levels " + std::to_string(range->min_supported) + " to " +
            std::to_string(range->max_supported) + ", not at " + std::to_string(wanted);
   }
+  const auto lacks = [&](const SupportedFeatures& features) {
+    const auto at = features.find(name);
+    const SupportedRange other = at == features.end() ? SupportedRange{} : at->second;
+    return wanted < other.min || wanted > other.max;
+  };
+  for (const auto& [id, broker] : image().brokers()) {
+    if (lacks(broker.features)) {
+      return "broker " + std::to_string(id.value()) + " does not support level " + std::to_string(wanted) + " of " + name;
+    }
+  }
+  for (const auto& [id, controller] : image().controllers()) {
+    if (id != options.node && lacks(controller.features)) {
+      return "controller " + std::to_string(id.value()) + " does not support level " + std::to_string(wanted) + " of " + name;
+    }
+  }
   const bool of_quorum = name == kKRaftVersion;
   const std::int16_t now = of_quorum ? range->initial_level : image().feature_level(name);
-  if (wanted < now) {
-    return type == kUpgrade ? name + " is at level " + std::to_string(now) + "; a lower one needs a downgrade type"
-                            : name + " cannot go back from level " + std::to_string(now) + ": what was written at it would be lost";
+  if (wanted == now) {
+    return std::nullopt;
   }
-  if (wanted > now) {
-    wire::FeatureLevelRecord record;
-    record.name = name;
-    record.feature_level = wanted;
-    records.emplace_back(std::move(record));
+  if ((wanted < now) == (type == kUpgrade)) {
+    return name + " is at level " + std::to_string(now) +
+           (wanted < now ? "; a lower one needs a downgrade type" : "; a higher one is no downgrade");
+  }
+  if (wanted < now && name != kElrVersion) {
+    return name + " cannot go back from level " + std::to_string(now) + ": what was written at it would be lost";
+  }
+  wire::FeatureLevelRecord record;
+  record.name = name;
+  record.feature_level = wanted;
+  records.emplace_back(std::move(record));
+  if (name == kElrVersion && wanted == 0) {
+    records.emplace_back(wire::ClearElrRecord{});  // of all topics: nobody keeps them up any more
+  } else if (name == kElrVersion) {
+    for (Record& config : records_for_elr()) {
+      records.push_back(std::move(config));
+    }
   }
   return std::nullopt;
 }

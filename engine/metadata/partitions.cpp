@@ -15,7 +15,47 @@ using wire::ErrorCode;
 
 // --- what decides
 
-bool Controller::Impl::elr_enabled() const { return image().feature_level("eligible.leader.replicas.version") >= 1; }
+bool Controller::Impl::elr_enabled() const { return image().feature_level(kElrVersion) >= 1; }
+
+std::vector<Record> Controller::Impl::records_for_elr() const {
+  std::vector<Record> records;
+  const auto set = [&](const std::string& broker, std::optional<std::string> value) {
+    wire::ConfigRecord record;
+    record.resource_type = static_cast<std::int8_t>(ConfigResourceType::broker);
+    record.resource_name = broker;
+    record.name = kMinInsyncReplicas;
+    record.value = std::move(value);
+    records.emplace_back(std::move(record));
+  };
+  const ConfigMap* of_all = image().find_configs({ConfigResourceType::broker, ""});
+  if (of_all == nullptr || !of_all->contains(kMinInsyncReplicas)) {
+    set("", std::to_string(options.broker_configs->number(kMinInsyncReplicas)));
+  }
+  for (const auto& [resource, configs] : image().configs()) {
+    if (resource.type == ConfigResourceType::broker && !resource.name.empty() && configs.contains(kMinInsyncReplicas)) {
+      set(resource.name, std::nullopt);
+    }
+  }
+  return records;
+}
+
+void Controller::Impl::forget_eligible_leaders(std::vector<Record>& records) const {
+  std::vector<Record> clear;
+  for (const Record& record : records) {
+    const auto* config = std::get_if<wire::ConfigRecord>(&record);
+    if (config == nullptr || config->name != kMinInsyncReplicas) {
+      continue;
+    }
+    wire::ClearElrRecord row;  // without a name: of all topics
+    if (config->resource_type == static_cast<std::int8_t>(ConfigResourceType::topic)) {
+      row.topic_name = config->resource_name;
+    }
+    clear.emplace_back(std::move(row));
+  }
+  if (elr_enabled()) {
+    records.insert(records.end(), clear.begin(), clear.end());
+  }
+}
 
 Controller::Impl::TopicRules Controller::Impl::rules_of(const TopicImage& topic) const {
   const auto value = [&](std::string_view key) {

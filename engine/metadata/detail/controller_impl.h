@@ -103,6 +103,10 @@ struct Controller::Impl {
     bool elr = false;
   };
   [[nodiscard]] bool elr_enabled() const;
+  // Eligible leaders are reckoned with one min.insync.replicas for the whole cluster: it is written down, and those of
+  // single brokers are taken away. And when it changes, who is eligible is reckoned anew (KIP-966).
+  [[nodiscard]] std::vector<Record> records_for_elr() const;
+  void forget_eligible_leaders(std::vector<Record>& records) const;
   [[nodiscard]] TopicRules rules_of(const TopicImage& topic) const;
   [[nodiscard]] PartitionRules rules_of(const TopicRules& topic, const PartitionImage& partition,
                                         const BrokerChange& change) const;
@@ -148,6 +152,8 @@ struct Controller::Impl {
                                                   const TakePartitions& take, std::vector<Record>& records);
 };
 
+inline constexpr std::string_view kElrVersion = "eligible.leader.replicas.version";
+inline constexpr std::string_view kMinInsyncReplicas = "min.insync.replicas";
 inline constexpr std::string_view kKRaftVersion = "kraft.version";  // kept by the quorum, not by feature records
 
 // An answer of an error and, where there is one, a sentence.

@@ -87,7 +87,7 @@ class TestHwCluster : public QObject {
     QVERIFY2(run.exit == 1 && run.error.contains("INVALID_CONFIG"), run.error);
     QCOMPARE(hw("configs set topic orders retention.ms").exit, 2);
     QCOMPARE(hw("configs set default log.retention.ms=1d").exit, 0);
-    QCOMPARE(hw("--json configs describe default").object()[QStringLiteral("value")].toString(), QStringLiteral("86400000"));
+    QCOMPARE(hw("--json configs describe default log.retention.ms").object()[QStringLiteral("value")].toString(), QStringLiteral("86400000"));
     QCOMPARE(hw("--json configs describe topic orders retention.ms").object()[QStringLiteral("value")].toString(), QStringLiteral("86400000"));
     QVERIFY(hw("--json configs describe topic orders retention.ms --synonyms").object()[QStringLiteral("synonyms")].toArray().size() >= 2);
     QCOMPARE(hw("configs set group billing consumer.session.timeout.ms=50s").exit, 0);

@@ -26,6 +26,8 @@ class TestBrokers : public QObject {
   void an_eligible_replica_leads_when_the_isr_is_empty();
   void an_unclean_restart_ends_eligibility();
   void the_last_known_leader_comes_back();
+  void who_is_eligible_is_reckoned_anew();
+  void eligible_leaders_are_switched_on_and_off();
   void unclean_elections();
   void preferred_elections();
   void leaders_go_back_by_the_clock();
@@ -323,6 +325,72 @@ void TestBrokers::the_last_known_leader_comes_back() {
   cluster.beat(1);
   QCOMPARE(cluster.state(), "1 e2 [1] [] []");
   QCOMPARE(int{cluster.partition().leader_recovery_state}, 1);
+}
+
+void TestBrokers::who_is_eligible_is_reckoned_anew() {
+  Brokers cluster;
+  for (const std::int32_t id : {0, 1}) {
+    cluster.up(id);
+  }
+  for (const char* name : {"t", "u"}) {
+    cluster.create(name, {ids({0, 1})}, {{"min.insync.replicas", "2"}});
+  }
+  cluster.silence({0});
+  QCOMPARE(cluster.state(), "0 e0 [0] [1] []");
+  const auto set = [&](std::int8_t type, const std::string& resource, const std::string& key, std::optional<std::string> value) {
+    ResourceEdit edit;
+    edit.type = type;
+    edit.name = resource;
+    edit.edits.push_back({key, static_cast<std::int8_t>(value ? 0 : 1), value});
+    return cluster
+        .ask<std::vector<Refusal>>([&](auto done) { cluster.controller().alter_configs({edit}, false, std::move(done)); })
+        .front()
+        .error;
+  };
+  QCOMPARE(set(2, "t", "retention.ms", "1000"), ErrorCode::none);
+  QCOMPARE(cluster.state(), "0 e0 [0] [1] []");
+  QCOMPARE(set(2, "t", "min.insync.replicas", "1"), ErrorCode::none);
+  QCOMPARE(cluster.state(), "0 e0 [0] [] []");
+  QCOMPARE(cluster.state("u"), "0 e0 [0] [1] []");
+  QCOMPARE(set(4, "", "min.insync.replicas", "2"), ErrorCode::none);
+  QCOMPARE(cluster.state("u"), "0 e0 [0] [] []");
+  QCOMPARE(set(4, "", "min.insync.replicas", std::nullopt), ErrorCode::invalid_config);
+}
+
+void TestBrokers::eligible_leaders_are_switched_on_and_off() {
+  Brokers cluster({.elr = false, .configs = {{"min.insync.replicas", "2"}}});
+  wire::BrokerRegistrationRequest old = Brokers::registration(5);
+  std::erase_if(old.features, [](const auto& feature) { return feature.name == "eligible.leader.replicas.version"; });
+  QCOMPARE(cluster.register_broker(old).error_code, ErrorCode::none);
+  for (const std::int32_t id : {0, 1}) {
+    cluster.up(id);
+  }
+  cluster.create("t", {ids({0, 1})});
+  const auto update = [&](std::int16_t level, std::int8_t type) {
+    wire::UpdateFeaturesRequest request;
+    auto& row = request.feature_updates.emplace_back();
+    row.feature = std::string("eligible.leader.replicas.version");
+    row.max_version_level = level;
+    row.upgrade_type = type;
+    return cluster
+        .ask<wire::UpdateFeaturesResponse>([&](auto done) { cluster.controller().update_features(request, 2, std::move(done)); })
+        .error_code;
+  };
+  const auto level = [&] { return int{cluster.image().feature_level("eligible.leader.replicas.version")}; };
+  QCOMPARE(update(1, 1), ErrorCode::invalid_update_version);  // broker 5 cannot
+  cluster.controller().unregister_broker(BrokerId(5), [](const Refusal&) {});
+  cluster.run();
+  QCOMPARE(update(1, 2), ErrorCode::invalid_update_version);  // that is no downgrade
+  QCOMPARE(update(1, 1), ErrorCode::none);
+  QCOMPARE(level(), 1);
+  const ConfigMap* of_all = cluster.image().find_configs({ConfigResourceType::broker, ""});
+  QVERIFY(of_all != nullptr && of_all->at("min.insync.replicas") == "2");  // what was configured is written down
+  cluster.silence({0});
+  QCOMPARE(cluster.state(), "0 e0 [0] [1] []");
+  QCOMPARE(update(0, 1), ErrorCode::invalid_update_version);
+  QCOMPARE(update(0, 2), ErrorCode::none);
+  QCOMPARE(level(), 0);
+  QCOMPARE(cluster.state(), "0 e0 [0] [] []");
 }
 
 void TestBrokers::unclean_elections() {

@@ -237,6 +237,10 @@ void TestClusterChanges::features_are_checked_data() {
   row("metadata.version", 33, 0, false);
   row("metadata.version", 33, 9, false);
   row("metadata.version", -1, 1, false);
+  row("eligible.leader.replicas.version", 1, 1, true);
+  row("eligible.leader.replicas.version", 1, 2, true);
+  row("eligible.leader.replicas.version", 2, 1, false);
+  row("eligible.leader.replicas.version", 0, 1, false);
   row("kraft.version", 1, 1, true);
   row("kraft.version", 0, 2, false);
   row("kraft.version", 5, 1, false);

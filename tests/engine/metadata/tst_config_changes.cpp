@@ -95,20 +95,21 @@ void TestConfigChanges::sets_and_deletes() {
   QCOMPARE(cluster.own(ConfigResourceType::broker, "1"), std::string("log.retention.ms=7"));
 }
 
-// A folder that Kafka formatted has the feature finalized and the cluster's value written beside it.
+// A new cluster has the feature finalized and the cluster's value written beside it, as a folder that Kafka formatted.
 void TestConfigChanges::min_isr_is_one_for_all_with_eligible_leaders() {
   Cluster cluster;
+  QCOMPARE(cluster.own(ConfigResourceType::broker, ""), std::string("min.insync.replicas=1"));
+  const auto finalize = [&](std::int16_t level) {
+    wire::FeatureLevelRecord feature;
+    feature.name = "eligible.leader.replicas.version";
+    feature.feature_level = level;
+    cluster.plane.controller().write_records({Record(feature)});
+    cluster.plane.run();
+  };
+  finalize(0);
   QVERIFY(cluster.edit(kBroker, "1", "min.insync.replicas", kSet, "1") == ErrorCode::none);
-  QVERIFY(cluster.edit(kBroker, "1", "min.insync.replicas", kDelete, std::nullopt) == ErrorCode::none);
-  wire::FeatureLevelRecord feature;
-  feature.name = "eligible.leader.replicas.version";
-  feature.feature_level = 1;
-  wire::ConfigRecord value;
-  value.resource_type = kBroker;
-  value.name = "min.insync.replicas";
-  value.value = "1";
-  cluster.plane.controller().write_records({Record(feature), Record(value)});
-  cluster.plane.run();
+  finalize(1);
+  QCOMPARE(cluster.own(ConfigResourceType::broker, "1"), std::string());  // one for all
   QVERIFY(cluster.edit(kBroker, "1", "min.insync.replicas", kSet, "1") == ErrorCode::invalid_config);
   QVERIFY(cluster.edit(kBroker, "", "min.insync.replicas", kDelete, std::nullopt) == ErrorCode::invalid_config);
   QVERIFY(cluster.alter({kBroker, "", true, {{"log.retention.ms", kSet, "100000000"}}}).error == ErrorCode::invalid_config);
@@ -130,7 +131,7 @@ void TestConfigChanges::lists_take_items() {
   QVERIFY(cluster.edit(kTopic, "t", "cleanup.policy", kSubtract, "compact") == ErrorCode::none);
   QCOMPARE(policy(), std::string("cleanup.policy="));
   QVERIFY(cluster.edit(kBroker, "", "log.cleanup.policy", kAppend, "compact") == ErrorCode::none);
-  QCOMPARE(cluster.own(ConfigResourceType::broker, ""), std::string("log.cleanup.policy=delete,compact"));
+  QCOMPARE(cluster.own(ConfigResourceType::broker, ""), std::string("log.cleanup.policy=delete,compact min.insync.replicas=1"));
 }
 
 void TestConfigChanges::legacy_replaces_everything() {

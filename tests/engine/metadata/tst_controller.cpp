@@ -152,9 +152,11 @@ void TestController::a_fresh_node_bootstraps_and_registers() {
   QVERIFY(!self->fenced);
   QCOMPARE(self->listeners.size(), std::size_t{1});
   // The broker's epoch is the offset of its registration: after leader change, kraft.version, voters, the bootstrap
-  // transaction and the controller's registration.
+  // transaction, the controller's registration and the min.insync.replicas that eligible leaders are reckoned with.
   const auto bootstrap = static_cast<std::int64_t>(bootstrap_records().size());
-  QCOMPARE(self->epoch, 3 + bootstrap + 2 + 1);
+  QCOMPARE(self->epoch, 3 + bootstrap + 2 + 1 + 1);
+  QCOMPARE(plane.image().feature_level("eligible.leader.replicas.version"), std::int16_t{1});
+  QCOMPARE(plane.image().find_configs({ConfigResourceType::broker, ""})->at("min.insync.replicas"), std::string("1"));
   QVERIFY(plane.plane->next_deadline() == kNever);
   QVERIFY(plane.batches.front().control);
 }
@@ -582,7 +584,8 @@ void TestController::fencing_takes_leaderships_and_unfencing_returns_them() {
   for (const PartitionImage& partition : plane.image().find_topic("a")->partitions) {
     QCOMPARE(partition.leader.value(), -1);
     QCOMPARE(partition.leader_epoch.value(), 1);
-    QCOMPARE(partition.isr.size(), std::size_t{1});  // the last one stays
+    QVERIFY(partition.isr.empty());
+    QVERIFY(partition.elr == std::vector<BrokerId>{BrokerId(1)});  // the last one stays eligible
   }
   QCOMPARE(created(plane, wanted("b")), ErrorCode::invalid_replication_factor);
   QCOMPARE(created(plane, wanted("b", -1, -1, {}, {{0, {1}}})), ErrorCode::invalid_replica_assignment);

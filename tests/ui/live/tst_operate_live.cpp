@@ -181,7 +181,7 @@ class TestOperateLive : public QObject {
     QVERIFY(row != nullptr);
     QCOMPARE(row->source, ConfigSource::topic);
     QVERIFY(row->synonyms.size() >= 2);
-    QCOMPARE(topics_->details()->configs()->find("min.insync.replicas")->source, ConfigSource::defaults);
+    QCOMPARE(topics_->details()->configs()->find("max.message.bytes")->source, ConfigSource::defaults);
   }
 
   void configurationIsStagedAppliedAndUndone() {
