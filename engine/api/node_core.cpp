@@ -427,6 +427,9 @@ struct NodeCore::Impl final : Node, ClusterLink::Host {
     quorum_config.election_backoff_max = milliseconds(configs->number("controller.quorum.election.backoff.max.ms"));
     quorum_config.fetch_timeout = milliseconds(configs->number("controller.quorum.fetch.timeout.ms"));
     quorum_config.request_timeout = milliseconds(configs->number("controller.quorum.request.timeout.ms"));
+    quorum_config.max_fetch_bytes = static_cast<std::int32_t>(configs->number("controller.quorum.fetch.max.bytes"));
+    quorum_config.max_snapshot_fetch_bytes =
+        static_cast<std::int32_t>(configs->number("controller.quorum.fetch.snapshot.max.bytes"));
     quorum_config.retry_backoff = milliseconds(configs->number("controller.quorum.retry.backoff.ms"));
     control_options.registers = false;
     control_options.broker_configs = configs;

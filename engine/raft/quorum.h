@@ -109,7 +109,8 @@ struct Config {
   // A voter that has just started asks for pre-votes after a time drawn from [0, this): nobody who follows a leader is
   // disturbed by it, and a cluster that starts as a whole need not wait for an election timeout.
   Duration first_election = milliseconds(30);
-  std::int32_t max_fetch_bytes = 8 * 1024 * 1024;
+  std::int32_t max_fetch_bytes = 1024 * 1024;           // controller.quorum.fetch.max.bytes
+  std::int32_t max_snapshot_fetch_bytes = 1024 * 1024;  // controller.quorum.fetch.snapshot.max.bytes
   Canary canary = Canary::none;
 };
 

@@ -39,7 +39,7 @@ void Quorum::Impl::handle(const Request& request, const wire::FetchSnapshotReque
     refuse();
     return;
   }
-  const std::int32_t most = std::clamp(fetch.max_bytes, 1, config.max_fetch_bytes);
+  const std::int32_t most = std::clamp(fetch.max_bytes, 1, config.max_snapshot_fetch_bytes);
   Result<Bytes> piece = log.read_snapshot(id, static_cast<std::uint64_t>(partition.position), most);
   if (!piece) {
     refuse();
@@ -66,7 +66,7 @@ void Quorum::Impl::fetch_snapshot_from(const Destination& to, Follower& follower
     request.cluster_id = config.cluster_id;
   }
   request.replica_id = self_id();
-  request.max_bytes = config.max_fetch_bytes;
+  request.max_bytes = config.max_snapshot_fetch_bytes;
   auto& topic = request.topics.emplace_back();
   topic.name = kMetadataTopicName;
   auto& partition = topic.partitions.emplace_back();
