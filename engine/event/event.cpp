@@ -13,6 +13,7 @@ const char* kind_name(const Any& event) noexcept {
       "metadata.committed",  "replica.opened",     "replica.closed",      "segment.rolled",
       "segment.deleted",     "log.start.moved",    "log.recovered",       "replica.moved",
       "log.dir.failed",      "batch.appended",     "records.fetched",
+      "replica.fetched",     "log.truncated",
       "producer.fenced",     "duplicate.suppressed", "group.state",       "group.assigned",
       "group.rebalanced",    "offset.committed",    "offset.deleted",     "group.deleted",       "events.lost",
   };
@@ -22,7 +23,7 @@ const char* kind_name(const Any& event) noexcept {
 
 bool low_priority(const Any& event) noexcept {
   return std::holds_alternative<BatchAppended>(event) || std::holds_alternative<RecordsFetched>(event) ||
-         std::holds_alternative<MetadataCommitted>(event);
+         std::holds_alternative<ReplicaFetched>(event) || std::holds_alternative<MetadataCommitted>(event);
 }
 
 }  // namespace hw::event

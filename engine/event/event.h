@@ -169,6 +169,32 @@ struct RecordsFetched {  // low priority
   std::int64_t size_bytes = 0;
   ConnectionId connection;
 };
+struct ReplicaFetched {  // low priority: a follower appended what its leader sent
+  BrokerId node;
+  BrokerId leader;
+  Uuid topic_id;
+  PartitionIndex partition;
+  Offset from;
+  Offset log_end;      // of the follower, afterwards
+  Offset high_watermark;  // as the follower knows it, afterwards
+  std::int64_t size_bytes = 0;
+};
+// Why a follower cut its log at the end.
+enum class TruncationCause : std::uint8_t {
+  divergence,    // its last epochs are not those of the leader (KIP-101, KIP-279)
+  out_of_range,  // its end is not within the leader's log
+  no_epochs,     // it knows no epochs: what is not committed goes
+};
+struct LogTruncated {
+  BrokerId node;
+  Uuid topic_id;
+  PartitionIndex partition;
+  Offset from;  // the log end before
+  Offset to;    // the log end afterwards; above `from` where the log began anew
+  BrokerId leader;
+  LeaderEpoch leader_epoch;
+  TruncationCause cause = TruncationCause::divergence;
+};
 struct ProducerFenced {
   Uuid topic_id;
   PartitionIndex partition;
@@ -282,8 +308,8 @@ using Any = std::variant<NodeStarted, NodeReady, NodeStopped, ConnectionOpened, 
                          RequestRefused, TopicCreated, TopicDeleted, TopicConfigChanged, PartitionChanged,
                          ControllerElected, MetadataCommitted, ReplicaOpened, ReplicaClosed, SegmentRolled,
                          SegmentDeleted, LogStartMoved, LogRecovered, ReplicaMoved, LogDirFailed, BatchAppended,
-                         RecordsFetched, ProducerFenced, DuplicateSuppressed, GroupStateChanged, GroupAssigned,
-                         GroupRebalanced, OffsetCommitted, OffsetDeleted, GroupDeleted, EventsLost>;
+                         RecordsFetched, ReplicaFetched, LogTruncated, ProducerFenced, DuplicateSuppressed,
+                         GroupStateChanged, GroupAssigned, GroupRebalanced, OffsetCommitted, OffsetDeleted, GroupDeleted, EventsLost>;
 
 // "leader.elected" style name of a kind, stable across releases.
 [[nodiscard]] const char* kind_name(const Any& event) noexcept;

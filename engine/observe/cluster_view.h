@@ -152,14 +152,15 @@ struct ClusterView {
       groups;  // never null
   std::shared_ptr<const std::map<ConnectionId, std::shared_ptr<const ConnectionView>>>
       connections;  // never null
-  // Rare events of the last while, at most kRecentMax: not batch.appended, records.fetched and
+  // Rare events of the last while, at most kRecentMax: not batch.appended, records.fetched, replica.fetched and
   // metadata.committed, and of offset.committed only a group's first on each partition (later ones
   // move the counter).
   std::shared_ptr<const std::vector<RecentEvent>> recent;  // never null
   // Batches appended since the previous publication: the newest kBatchesMax, batches_skipped counts
-  // the others. Fetches alike.
+  // the others. Fetches of consumers and of followers (replications) alike.
   std::vector<event::Stamped> batches;
   std::vector<event::Stamped> fetches;
+  std::vector<event::Stamped> replications;
   std::uint64_t batches_skipped = 0;
   std::uint64_t events_lost = 0;  // over the life of the observer
   static constexpr std::size_t kRecentMax = 2'000;

@@ -114,6 +114,9 @@ ViewPtr Reducer::publish() {
                        std::make_move_iterator(fetches_.end()));
   batches_.clear();
   fetches_.clear();
+  view->replications.assign(std::make_move_iterator(replications_.begin()),
+                            std::make_move_iterator(replications_.end()));
+  replications_.clear();
   view->batches_skipped = std::exchange(batches_skipped_, 0);
   view->events_lost = events_lost_;
   changed_ = false;
@@ -476,6 +479,18 @@ bool Reducer::on(const event::RecordsFetched&, const event::Stamped& s) {
   changed_ = true;
   return false;
 }
+
+bool Reducer::on(const event::ReplicaFetched&, const event::Stamped& s) {
+  if (replications_.size() == ClusterView::kBatchesMax) {
+    replications_.pop_front();
+  }
+  replications_.push_back(s);
+  changed_ = true;
+  return false;
+}
+
+// A fact of the list, from which the ghosts of the records are drawn; segments that went as a whole say so themselves.
+bool Reducer::on(const event::LogTruncated& e, const event::Stamped&) { return plausible(e.partition); }
 
 bool Reducer::on(const event::ProducerFenced&, const event::Stamped&) {
   return true;

@@ -117,6 +117,8 @@ class Reducer {
   bool on(const event::LogRecovered& e, const event::Stamped& s);
   bool on(const event::BatchAppended& e, const event::Stamped& s);
   bool on(const event::RecordsFetched& e, const event::Stamped& s);
+  bool on(const event::ReplicaFetched& e, const event::Stamped& s);
+  bool on(const event::LogTruncated& e, const event::Stamped& s);
   bool on(const event::ProducerFenced& e, const event::Stamped& s);
   bool on(const event::DuplicateSuppressed& e, const event::Stamped& s);
   bool on(const event::GroupStateChanged& e, const event::Stamped& s);
@@ -155,6 +157,7 @@ class Reducer {
 
   std::deque<event::Stamped> batches_;  // the newest of those since the last publication
   std::deque<event::Stamped> fetches_;
+  std::deque<event::Stamped> replications_;
   std::uint64_t batches_skipped_ = 0;
   std::uint64_t events_lost_ = 0;
 };

@@ -199,6 +199,27 @@ class Teller {
                          .arg(clientOf(e.connection)));
     out_.detail = true;
   }
+  void operator()(const event::ReplicaFetched& e) {
+    partition(e.topic_id, e.partition);
+    say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "%1: node %2 followed node %3 up to offset %4"))
+                         .arg(out_.about.address())
+                         .arg(e.node.value())
+                         .arg(e.leader.value())
+                         .arg(e.log_end.value()));
+    out_.detail = true;
+  }
+  void operator()(const event::LogTruncated& e) {
+    partition(e.topic_id, e.partition);
+    const char* text = e.to < e.from
+                           ? QT_TRANSLATE_NOOP("Events", "%1: node %2 cut its log from offset %3 back to %4, where leader %5 goes on")
+                           : QT_TRANSLATE_NOOP("Events", "%1: node %2 began its log of %3 anew at offset %4, where that of leader %5 begins");
+    say(Glyph::quarter, tr(text)
+                            .arg(out_.about.address())
+                            .arg(e.node.value())
+                            .arg(e.from.value())
+                            .arg(e.to.value())
+                            .arg(e.leader.value()));
+  }
   void operator()(const event::ProducerFenced& e) {
     partition(e.topic_id, e.partition);
     say(Glyph::quarter, tr(QT_TRANSLATE_NOOP("Events", "%1: producer %2 epoch %3 is fenced"))

@@ -285,6 +285,11 @@ ClusterView twin(const std::vector<event::Stamped>& all, std::size_t published) 
       if (i >= published) {
         v.fetches.push_back(s);
       }
+    } else if (std::holds_alternative<event::ReplicaFetched>(s.event)) {
+      is_recent = false;
+      if (i >= published) {
+        v.replications.push_back(s);
+      }
     } else if (std::holds_alternative<event::MetadataCommitted>(s.event)) {
       is_recent = false;
     } else if (const auto* state = std::get_if<event::GroupStateChanged>(&s.event)) {
@@ -468,11 +473,13 @@ event::Any random_event(Prng& prng, std::map<std::string, Uuid>& live, std::uint
       }
       return event::SegmentDeleted{node, id, partition, offset, event::DeletionCause::retention_time, 7};
     case 20:
-      return event::LogRecovered{node, id, partition, offset, 1};
+      return prng.below(2) == 0
+                 ? event::Any(event::LogRecovered{node, id, partition, offset, 1})
+                 : event::Any(event::LogTruncated{node, id, partition, offset + 3, offset, BrokerId(1), LeaderEpoch(2)});
     case 21:
       return event::BatchAppended{};
     case 22:
-      return event::RecordsFetched{};
+      return prng.below(2) == 0 ? event::Any(event::RecordsFetched{}) : event::Any(event::ReplicaFetched{});
     case 23:
       return event::GroupStateChanged{group, prng.below(2) == 0 ? "Stable" : "PreparingRebalance", 2,
                                       "range", "because", prng.below(2) == 0 ? "consumer" : ""};
