@@ -21,6 +21,10 @@ Result<void> PartitionLog::Impl::remove_segments_from(std::size_t first) {
 
 Result<void> PartitionLog::Impl::truncate_to(Offset offset) {
   if (offset >= log_end_) {
+    // An epoch in which nothing was appended before another leader came is not to be found in the leader's log.
+    if (epochs_.truncate_from_end(log_end_)) {
+      HW_CHECK(write_epochs());
+    }
     return {};
   }
   if (offset < segments_.front()->base_offset()) {
