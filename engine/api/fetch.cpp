@@ -9,7 +9,8 @@
 namespace hw::api {
 
 void handle_fetch(Node& node, const RequestContext& context, wire::FetchRequest& request) {
-  if (node.quotas().active(quotas::QuotaKind::fetch)) {
+  const BrokerId replica = context.api_version >= 15 ? request.replica_state.replica_id : request.replica_id;
+  if (replica == kNoBroker && node.quotas().active(quotas::QuotaKind::fetch)) {
     request.max_bytes = std::min(
         request.max_bytes, node.quotas().most_in_windows(quotas::QuotaKind::fetch, {context.user, context.client_id}));
   }

@@ -535,6 +535,16 @@ struct NodeCore::Impl final : Node, ClusterLink::Host {
     broker::BrokerOptions broker_options;
     broker_options.node = options_.node;
     broker_options.fetch_max_bytes = static_cast<std::int32_t>(configs->number("fetch.max.bytes"));
+    broker_options.replica_lag_time_max = milliseconds(configs->number("replica.lag.time.max.ms"));
+    broker_options.rack_aware_reads =
+        configs->text("replica.selector.class") == "org.apache.kafka.common.replica.RackAwareReplicaSelector";
+    broker_options.fetchers = static_cast<std::int32_t>(configs->number("num.replica.fetchers"));
+    broker_options.replica_fetch_min_bytes = static_cast<std::int32_t>(configs->number("replica.fetch.min.bytes"));
+    broker_options.replica_fetch_max_bytes = static_cast<std::int32_t>(configs->number("replica.fetch.max.bytes"));
+    broker_options.replica_fetch_response_bytes =
+        static_cast<std::int32_t>(configs->number("replica.fetch.response.max.bytes"));
+    broker_options.replica_fetch_wait_max = milliseconds(configs->number("replica.fetch.wait.max.ms"));
+    broker_options.replica_fetch_backoff = milliseconds(configs->number("replica.fetch.backoff.ms"));
     broker_options.sessions.sessions =
         static_cast<std::size_t>(std::max<std::int64_t>(configs->number("max.incremental.fetch.session.cache.slots"), 0));
     broker_options.fetch_throttle_ms = [this](const broker::Ticket& ticket, std::int64_t bytes) {

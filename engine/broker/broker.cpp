@@ -40,6 +40,7 @@ void Broker::Impl::drop_partition(HostedTopic& topic, PartitionIndex index, std:
     return;
   }
   wake_all(*slot);
+  fetchers.unfollow(*slot);
   slot.reset();
   if (logs.find(topic.facts.id, index) != nullptr) {
     if (Result<void> deleted = logs.delete_log(topic.facts.id, index); !deleted) {
@@ -88,19 +89,22 @@ void Broker::Impl::apply_partition(const metadata::TopicImage& image_topic, Part
         errors.push_back(made.error());
       }
     }
-    slot = std::make_unique<Partition>(topic.facts, index, options.node, log);
+    slot = std::make_unique<Partition>(topic.facts, index, replicas, log);
   }
-  const Offset before = slot->log() == nullptr ? Offset{} : slot->log()->high_watermark();
-  if (slot->apply(wanted, now.instant)) {
+  const Partition::Applied applied = slot->apply(wanted, now.instant);
+  if (applied.role_changed) {
     wake_all(*slot);
-  } else if (slot->log() != nullptr && slot->log()->high_watermark() != before) {
-    wake_all(*slot);
+    follow(*slot, now.instant);
+    awaiting = awaiting || (slot->is_leader() && wanted.replicas.size() > 1);
+  } else if (applied.watermark_moved) {
+    watermark_moved(*slot, now.instant);
   }
 }
 
 std::vector<Error> Broker::Impl::apply(metadata::ImagePtr next, const metadata::MetadataDelta& delta, Now now) {
   std::vector<Error> errors;
   image = std::move(next);
+  replicas.image = image.get();
   for (const metadata::MetadataDelta::DeletedTopic& deleted : delta.topics_deleted) {
     HostedTopic* topic = hosted(deleted.topic_id);
     if (topic == nullptr) {
@@ -137,6 +141,12 @@ std::vector<Error> Broker::Impl::apply(metadata::ImagePtr next, const metadata::
         refresh_settings(*here);
       }
     }
+  }
+  if (!delta.brokers_changed.empty()) {
+    brokers_changed(now.instant);
+  }
+  if (std::exchange(awaiting, false)) {
+    hurry_awaited(now.instant);
   }
   return errors;
 }
@@ -178,7 +188,7 @@ Instant Broker::next_deadline() const noexcept {
     return Instant{};
   }
   const Parked* first = impl_->heap.earliest();
-  return first == nullptr ? kNever : first->deadline;
+  return std::min(first == nullptr ? kNever : first->deadline, impl_->peer_deadline());
 }
 void Broker::disconnected(ConnectionId connection) {
   const auto it = impl_->by_connection.find(connection);
@@ -202,6 +212,9 @@ void Broker::logs_moved(const std::vector<log::Moved>& moved) {
 }
 void Broker::log_flushed(const Uuid& topic_id, PartitionIndex index, Now now) {
   Partition* partition = find(topic_id, index);
+  if (partition != nullptr) {
+    impl_->fetchers.log_flushed(*partition);
+  }
   if (partition != nullptr && (partition->maybe_advance_high_watermark(now.instant) || !partition->produces.empty())) {
     impl_->wake_all(*partition);
   }

@@ -37,22 +37,18 @@
 #include "engine/base/uuid.h"
 #include "engine/broker/fetch_session.h"
 #include "engine/broker/partition.h"
+#include "engine/broker/peer_requests.h"
 #include "engine/broker/purgatory.h"
+#include "engine/broker/replica_context.h"
 #include "engine/event/event.h"
 #include "engine/log/log_manager.h"
 #include "engine/metadata/image/image.h"
-#include "engine/wire/msg/alter_partition.h"
 #include "engine/wire/msg/fetch.h"
 #include "engine/wire/msg/list_offsets.h"
 #include "engine/wire/msg/offset_for_leader_epoch.h"
 #include "engine/wire/msg/produce.h"
 
 namespace hw::broker {
-
-struct Now {
-  Instant instant;  // deadlines
-  WallTime wall;    // timestamps in records
-};
 
 struct BrokerOptions {
   BrokerId node;
@@ -61,6 +57,7 @@ struct BrokerOptions {
   std::size_t max_parked = 200'000;
   FetchSessionCache::Limits sessions;
   Duration replica_lag_time_max = seconds(30);  // replica.lag.time.max.ms
+  Canary canary = Canary::none;                 // tests only
   bool rack_aware_reads = false;                // replica.selector.class is Kafka's RackAwareReplicaSelector
   // As a follower.
   std::int32_t fetchers = 1;                              // num.replica.fetchers, per leader
@@ -73,29 +70,8 @@ struct BrokerOptions {
   std::function<std::int32_t(const Ticket& ticket, std::int64_t bytes)> fetch_throttle_ms;
 };
 
-// A request to a leader. Its connection is that of (leader, fetcher): a Fetch may wait there for replica_fetch_wait_max.
-struct PeerFetch {
-  BrokerId leader;
-  std::int32_t fetcher = 0;
-  std::uint64_t id = 0;  // comes back with fetched() or fetch_failed()
-  std::int16_t version = 0;
-  wire::FetchRequest request;
-};
-struct PeerListOffsets {
-  BrokerId leader;
-  std::int32_t fetcher = 0;
-  std::uint64_t id = 0;  // comes back with offsets_listed() or fetch_failed()
-  std::int16_t version = 0;
-  wire::ListOffsetsRequest request;
-};
-// To the active controller; answered with alter_partition_answered() or alter_partition_failed().
-struct PeerAlterPartition {
-  std::int16_t version = 0;
-  wire::AlterPartitionRequest request;
-};
-
 // Answers in the order in which they became ready.
-struct BrokerOutputs {
+struct BrokerOutputs : PeerRequests {
   struct Produced {
     Ticket ticket;
     wire::ProduceResponse response;
@@ -108,9 +84,6 @@ struct BrokerOutputs {
   };
   std::vector<Produced> produced;
   std::vector<Fetched> fetched;
-  std::vector<PeerFetch> peer_fetches;
-  std::vector<PeerListOffsets> peer_list_offsets;
-  std::optional<PeerAlterPartition> alter_partition;
   [[nodiscard]] bool empty() const noexcept {
     return produced.empty() && fetched.empty() && peer_fetches.empty() && peer_list_offsets.empty() && !alter_partition;
   }

@@ -13,11 +13,18 @@
 #include <vector>
 
 #include "engine/broker/broker.h"
+#include "engine/broker/replica_fetcher.h"
 #include "engine/wire/record/validate.h"
 
 namespace hw::broker {
 
 using wire::ErrorCode;
+
+// A follower hears of a high watermark that moved without new records after this time at the latest.
+inline constexpr Duration kWatermarkDelay = milliseconds(5);
+// While partitions of a new epoch are awaited, a follower's fetch waits no longer than that.
+inline constexpr Duration kAwaitedDelay = milliseconds(10);
+inline constexpr Duration kAlterBackoff = milliseconds(50);
 
 struct TextHash {
   using is_transparent = void;
@@ -34,6 +41,7 @@ struct ParkedFetch : Parked {
   ParkedFetch() : Parked(Kind::fetch) {}
   std::int16_t version = 0;
   std::int8_t isolation_level = 0;
+  std::string rack;                         // of the consumer, where that matters
   BrokerId replica = kNoBroker;
   std::int32_t min_bytes = 0;
   std::int32_t max_bytes = 0;
@@ -41,6 +49,12 @@ struct ParkedFetch : Parked {
   std::int32_t session_epoch = 0;           // what the session must still have when it is answered
   bool wants_session = false;               // full fetch of a client that wants one
   std::int64_t found_bytes = 0;             // at the last look, and what came since
+  // Of a follower.
+  std::int64_t replica_epoch = -1;
+  bool arrived = false;       // this is the first look: it tells how far the follower is
+  bool news = false;          // there is something to tell that is no reason to answer at once
+  FollowerState* state = nullptr;
+  Watch among_followers;      // in state->parked
   std::vector<FetchPartition> partitions;   // without a session
   std::vector<Watch> watches;
 };
@@ -75,7 +89,14 @@ struct Broker::Impl {
         events(sink),
         counters(std::move(node_counters)),
         settings_of(std::move(settings)),
-        sessions(options.sessions, prng) {}
+        sessions(options.sessions, prng),
+        fetchers(fetcher_options(options)) {
+    replicas.self = options.node;
+    replicas.lag_time_max = options.replica_lag_time_max;
+    replicas.canary = options.canary;
+    replicas.events = events;
+    replicas.image = image.get();
+  }
   ~Impl() {
     while (Parked* any = heap.earliest()) {
       leave(*any);  // its watches stand in lists of partitions
@@ -157,9 +178,44 @@ struct Broker::Impl {
     for (Watch* w = partition.fetches.first(); w != nullptr; w = w->next) {
       wake(*w->operation);
     }
+    wake_followers(partition);
     for (Watch* w = partition.produces.first(); w != nullptr; w = w->next) {
       wake(*w->operation);
     }
+  }
+  // There are records, or answers, for those who follow the partition.
+  void wake_followers(Partition& partition) {
+    for (Watch* w = partition.follower_fetches.first(); w != nullptr; w = w->next) {
+      wake(*w->operation);
+    }
+    for (Follow* f = partition.sessions.first(); f != nullptr; f = f->next) {
+      f->session->mark_ready(f->self);
+      if (f->session->waiting != nullptr) {
+        wake(*f->session->waiting);
+      }
+    }
+  }
+  // The high watermark moved by itself: followers hear of it with the next records, or soon.
+  void tell_followers(Partition& partition, Instant now) {
+    for (Follow* f = partition.sessions.first(); f != nullptr; f = f->next) {
+      f->session->mark_ready(f->self);
+      if (f->session->waiting != nullptr) {
+        answer_by(*f->session->waiting, now + kWatermarkDelay);
+      }
+    }
+    for (Watch* w = partition.follower_fetches.first(); w != nullptr; w = w->next) {
+      answer_by(*w->operation, now + kWatermarkDelay);
+    }
+  }
+  // Whoever waits for the high watermark looks again.
+  void watermark_moved(Partition& partition, Instant now) {
+    for (Watch* w = partition.fetches.first(); w != nullptr; w = w->next) {
+      wake(*w->operation);
+    }
+    for (Watch* w = partition.produces.first(); w != nullptr; w = w->next) {
+      wake(*w->operation);
+    }
+    tell_followers(partition, now);
   }
   // Readers of the partition see `bytes` more.
   void grew(Partition& partition, std::int64_t bytes) {
@@ -211,16 +267,17 @@ struct Broker::Impl {
   };
 
   void read(const ParkedFetch& fetch, const FetchPartition& wanted, const Resolved& where, std::int64_t limit,
-            bool at_least_one, wire::FetchResponse::PartitionData& data, std::int64_t& bytes);
+            bool at_least_one, Instant now, wire::FetchResponse::PartitionData& data, std::int64_t& bytes);
   void fetch(const Ticket& ticket, const wire::FetchRequest& request, std::int16_t version, Now now,
              BrokerOutputs& out);
   template <class Visit>
   void for_each_partition(ParkedFetch& fetch, Visit visit) {
     if (fetch.session_id != kNoSession) {
       if (FetchSession* session = sessions.find(fetch.session_id)) {
-        auto& list = session->partitions();
-        for (auto it = list.begin(); it != list.end(); ++it) {
-          visit(*it, it);
+        auto& list = session->follower() ? session->ready() : session->partitions();
+        for (auto it = list.begin(); it != list.end();) {
+          const auto here = it++;  // a visit may move it to the quiet ones
+          visit(*here, here);
         }
       }
       return;
@@ -229,7 +286,10 @@ struct Broker::Impl {
       visit(wanted, FetchSession::Partitions::iterator{});
     }
   }
-  void note_follower(ParkedFetch& fetch, Now now);
+  // What a follower's fetch says of its replica. An error answers the partition.
+  ErrorCode note_follower(const ParkedFetch& fetch, const FetchPartition& wanted, Partition& partition, Instant now);
+  // A follower's request: who it is, and that it lives.
+  void arrive(ParkedFetch& fetch, std::int64_t replica_epoch, Instant now);
   void watch_partitions(ParkedFetch& fetch);
   // Reads what is there; answers when that is enough, when something is wrong, or when it must. True: answered.
   bool look_at_fetch(ParkedFetch& fetch, Now now, bool must_answer, BrokerOutputs& out);
@@ -243,13 +303,31 @@ struct Broker::Impl {
   std::unique_ptr<ParkedFetch> take_fetch();
   void give_back(std::unique_ptr<ParkedFetch> fetch);
 
+  // ---- what is asked of other nodes: replicas.cpp
+
+  static FetcherOptions fetcher_options(const BrokerOptions& options);
+  // A partition follows its leader, or nobody.
+  void follow(Partition& partition, Instant now);
+  // Followers that have not fetched partitions of a new epoch get an answer, so that they can.
+  void hurry_awaited(Instant now);
+  void brokers_changed(Instant now);
+  void look_at_lag(Instant now);
+  void send_to_peers(Now now, BrokerOutputs& out);
+  void send_alter_partition(Instant now, BrokerOutputs& out);
+  void alter_partition_answered(const wire::AlterPartitionResponse& response, Now now);
+  void alter_partition_failed(Now now);
+  [[nodiscard]] Instant peer_deadline() const noexcept;
+
   // ---- those who wait: waiting.cpp
 
+  // It waits no longer than that.
+  void answer_by(Parked& operation, Instant deadline);
   void park(std::unique_ptr<ParkedFetch> operation, Instant deadline);
   void park(std::unique_ptr<ParkedProduce> operation, Instant deadline);
   void enter(Parked& operation, Instant deadline);
   void leave(Parked& operation);
   void settle(Now now, BrokerOutputs& out);
+  void answer_woken(Now now, BrokerOutputs& out);
   void look_at(Parked& operation, Now now, bool must_answer, BrokerOutputs& out);
   void tick(Now now, BrokerOutputs& out);
   void run_internal_done();
@@ -261,7 +339,8 @@ struct Broker::Impl {
   SettingsOf settings_of;
   metadata::ImagePtr image = std::make_shared<const metadata::MetadataImage>();
   FetchSessionCache sessions;
-  std::int64_t broker_epoch = -1;  // unknown: nothing is asked of others
+  ReplicaContext replicas;
+  FetcherSet fetchers;  // goes before the partitions that it follows
 
   std::unordered_map<std::string, std::unique_ptr<HostedTopic>, TextHash, std::equal_to<>> by_name;
   std::unordered_map<Uuid, HostedTopic*> by_id;
@@ -273,6 +352,19 @@ struct Broker::Impl {
   std::vector<Parked*> woken;
   std::deque<std::pair<Committed, ErrorCode>> internal_done;
   std::uint64_t parked_count = 0;
+
+  // One AlterPartition is on its way at a time.
+  struct Proposed {
+    Uuid topic_id;
+    PartitionIndex partition;
+    std::int32_t partition_epoch = -1;
+  };
+  std::vector<Proposed> proposed;  // in it
+  bool altering = false;
+  Instant alter_at = kLongAgo;     // not earlier than that
+  Instant lag_check_at = kNever;
+  std::vector<Partition*> caught_up;  // reused between calls
+  bool awaiting = false;           // the last image made leaderships that followers do not know yet
   std::vector<std::unique_ptr<ParkedFetch>> spare_fetches;
 
   // Reused between calls.

@@ -9,14 +9,17 @@
 namespace hw::broker {
 
 void Broker::Impl::read(const ParkedFetch& fetch, const FetchPartition& wanted, const Resolved& where,
-                        std::int64_t limit, bool at_least_one, wire::FetchResponse::PartitionData& data,
-                        std::int64_t& bytes) {
+                        std::int64_t limit, bool at_least_one, Instant now,
+                        wire::FetchResponse::PartitionData& data, std::int64_t& bytes) {
   const bool follower = fetch.replica.value() >= 0;
   Partition* partition = where.partition;
   if (partition == nullptr) {
     data.error_code = ErrorCode::not_leader_or_follower;
     data.aborted_transactions = std::nullopt;
     return;
+  }
+  if (replicas.canary == Canary::stale_fetch_counts && follower && fetch.arrived) {
+    static_cast<void>(note_follower(fetch, wanted, *partition, now));
   }
   data.error_code = partition->check(follower || fetch.version < 11, wanted.current_leader_epoch);
   if (data.error_code == ErrorCode::none && follower && !partition->has_replica(fetch.replica)) {
@@ -31,6 +34,16 @@ void Broker::Impl::read(const ParkedFetch& fetch, const FetchPartition& wanted, 
                                        : fetch.isolation_level == 1 ? log::ReadIsolation::last_stable
                                                                     : log::ReadIsolation::high_watermark;
   data.aborted_transactions = std::nullopt;
+  if (!fetch.rack.empty()) {
+    data.preferred_read_replica =
+        partition->preferred_read_replica(wanted.fetch_offset, fetch.rack, options.listener, now);
+    if (data.preferred_read_replica != kNoBroker) {
+      data.high_watermark = log.high_watermark().value();
+      data.last_stable_offset = log.last_stable_offset();
+      data.log_start_offset = log.log_start_offset();
+      return;
+    }
+  }
   if (wanted.last_fetched_epoch.value() >= 0) {
     const log::EpochEndOffset end = log.end_offset_for_epoch(wanted.last_fetched_epoch);
     if (end.end_offset == kNoOffset || end.epoch == kNoLeaderEpoch ||
@@ -44,6 +57,14 @@ void Broker::Impl::read(const ParkedFetch& fetch, const FetchPartition& wanted, 
       data.high_watermark = log.high_watermark().value();
       data.last_stable_offset = log.last_stable_offset();
       data.log_start_offset = log.log_start_offset();
+      return;
+    }
+  }
+  // Only what could be read counts as fetched: no stale epoch, no divergence, no offset outside of the log.
+  if (follower && fetch.arrived && wanted.fetch_offset >= log.log_start_offset() &&
+      wanted.fetch_offset <= log.log_end_offset()) {
+    data.error_code = note_follower(fetch, wanted, *partition, now);
+    if (data.error_code != ErrorCode::none) {
       return;
     }
   }
@@ -89,6 +110,9 @@ void Broker::Impl::fetch(const Ticket& ticket, const wire::FetchRequest& request
   operation->max_bytes = std::clamp(request.max_bytes, 0, options.fetch_max_bytes);
   operation->min_bytes = std::min(request.min_bytes, operation->max_bytes);
   operation->wants_session = opening.wants_session;
+  if (options.rack_aware_reads && version >= 11 && operation->replica.value() < 0) {
+    operation->rack = request.rack_id;
+  }
   if (opening.session != nullptr) {
     operation->session_id = opening.session->id();
     operation->session_epoch = opening.session->epoch();
@@ -99,30 +123,54 @@ void Broker::Impl::fetch(const Ticket& ticket, const wire::FetchRequest& request
       }
     }
   }
+  bool at_once = request.max_wait_ms <= 0 || heap.size() >= options.max_parked;
   if (operation->replica.value() >= 0) {
-    note_follower(*operation, now);
+    arrive(*operation, version >= 15 ? request.replica_state.replica_epoch : -1, now.instant);
+    if (opening.session != nullptr && opening.session->note_replica_epoch(operation->replica_epoch)) {
+      opening.session->all_ready();  // it has registered anew: each partition must know
+    }
+    // A follower gets its session without waiting: only then is it told what changes.
+    at_once = at_once || (opening.wants_session && operation->state != nullptr && !operation->state->session_refused);
   }
-  const bool at_once = request.max_wait_ms <= 0 || heap.size() >= options.max_parked;
   if (look_at_fetch(*operation, now, at_once, out)) {
     give_back(std::move(operation));
     return;
   }
+  operation->arrived = false;
   watch_partitions(*operation);
-  park(std::move(operation), now.instant + milliseconds(request.max_wait_ms));
+  Instant deadline = now.instant + milliseconds(request.max_wait_ms);
+  if (FollowerState* state = operation->state) {
+    if (operation->news) {
+      deadline = std::min(deadline, now.instant + kWatermarkDelay);
+    }
+    if (state->awaited > 0 && now.instant < state->awaited_until) {
+      deadline = std::min(deadline, now.instant + kAwaitedDelay);
+    }
+    operation->among_followers.operation = operation.get();
+    state->parked.add(operation->among_followers);
+  }
+  park(std::move(operation), deadline);
 }
 
-void Broker::Impl::note_follower(ParkedFetch& fetch, Now now) {
-  for_each_partition(fetch, [&](FetchPartition& wanted, FetchSession::Partitions::iterator) {
-    const Resolved where =
-        resolve(wanted.target.topic, wanted.target.topic_id, fetch.version >= 13, wanted.target.partition);
-    if (where.partition != nullptr &&
-        where.partition->follower_fetched(fetch.replica, wanted.fetch_offset, now.instant)) {
-      wake_all(*where.partition);
-    }
-  });
+void Broker::Impl::arrive(ParkedFetch& fetch, std::int64_t replica_epoch, Instant now) {
+  fetch.arrived = true;
+  fetch.replica_epoch = replica_epoch;
+  const metadata::BrokerImage* broker = image->find_broker(fetch.replica);
+  if (broker == nullptr) {
+    return;  // nobody that the cluster knows
+  }
+  fetch.state = &replicas.followers[fetch.replica];
+  if (replica_epoch == -1 || replica_epoch >= broker->epoch) {
+    fetch.state->fetched_at = now;
+  }
 }
 
 void Broker::Impl::watch_partitions(ParkedFetch& fetch) {
+  const bool follower = fetch.replica.value() >= 0;
+  if (FetchSession* session = sessions.find(fetch.session_id); session != nullptr && session->follower()) {
+    session->waiting = &fetch;  // its partitions know the session
+    return;
+  }
   std::size_t count = 0;
   for_each_partition(fetch, [&](FetchPartition&, FetchSession::Partitions::iterator) { ++count; });
   fetch.watches.assign(count, Watch{nullptr, nullptr, nullptr, &fetch});
@@ -131,7 +179,7 @@ void Broker::Impl::watch_partitions(ParkedFetch& fetch) {
     Partition* partition = at(fetch.version >= 13 ? hosted(wanted.target.topic_id) : hosted(wanted.target.topic),
                               wanted.target.partition);
     if (partition != nullptr) {
-      partition->fetches.add(fetch.watches[next]);
+      (follower ? partition->follower_fetches : partition->fetches).add(fetch.watches[next]);
     }
     ++next;
   });
@@ -156,6 +204,9 @@ bool Broker::Impl::look_at_fetch(ParkedFetch& fetch, Now now, bool must_answer, 
   bool at_least_one = true;
   std::size_t known = 0;
   bool answer = must_answer;
+  // A follower's session shows only partitions that may have news: that there are none is no answer.
+  const bool by_news = session != nullptr && session->follower();
+  fetch.news = false;
   wire::FetchResponse response;
   for_each_partition(fetch, [&](FetchPartition& wanted, FetchSession::Partitions::iterator it) {
     const Resolved where =
@@ -171,17 +222,22 @@ bool Broker::Impl::look_at_fetch(ParkedFetch& fetch, Now now, bool must_answer, 
       data.error_code = where.error;
       data.aborted_transactions.emplace();
       unknown.push_back(std::move(result));
+      answer = answer || by_news;
       return;
+    }
+    if (by_news && where.partition != nullptr && it->follow.list == nullptr) {
+      where.partition->sessions.add(it->follow);
     }
     ++known;
     std::int64_t bytes = 0;
-    read(fetch, wanted, where, limit, at_least_one, data, bytes);
+    read(fetch, wanted, where, limit, at_least_one, now.instant, data, bytes);
     if (bytes > 0) {
       at_least_one = false;
       limit -= bytes;
       total += bytes;
     }
-    if (data.error_code != ErrorCode::none || data.diverging_epoch.epoch >= 0) {
+    if (data.error_code != ErrorCode::none || data.diverging_epoch.epoch >= 0 ||
+        data.preferred_read_replica != kNoBroker) {
       answer = true;
       if (fetch.version >= 12 && (data.error_code == ErrorCode::not_leader_or_follower ||
                                   data.error_code == ErrorCode::fenced_leader_epoch)) {
@@ -189,10 +245,14 @@ bool Broker::Impl::look_at_fetch(ParkedFetch& fetch, Now now, bool must_answer, 
       }
     }
     if (session == nullptr || FetchSession::is_news(wanted, data)) {
+      fetch.news = fetch.news || by_news;
       found.push_back(std::move(result));
+    } else if (by_news && where.partition != nullptr &&
+               wanted.fetch_offset >= where.partition->log()->log_end_offset()) {
+      session->mark_quiet(it);
     }
   });
-  if (!answer && known > 0 && total < fetch.min_bytes) {
+  if (!answer && (known > 0 || by_news) && total < fetch.min_bytes) {
     fetch.found_bytes = total;
     return false;
   }
@@ -270,6 +330,9 @@ void Broker::Impl::answer_fetch(ParkedFetch& fetch, FetchSession* session, wire:
     const FetchSession* made =
         sessions.create(std::move(fetch.partitions), fetch.replica.value() >= 0, by_topic_id, now.instant);
     response.session_id = made == nullptr ? kNoSession : made->id();
+    if (fetch.state != nullptr) {
+      fetch.state->session_refused = made == nullptr;
+    }
   }
   out.fetched.push_back({fetch.ticket, std::move(response)});
 }
@@ -313,15 +376,16 @@ std::unique_ptr<ParkedFetch> Broker::Impl::take_fetch() {
 }
 
 void Broker::Impl::give_back(std::unique_ptr<ParkedFetch> fetch) {
+  PurgatoryList::remove(fetch->among_followers);
+  for (Watch& watch : fetch->watches) {
+    PurgatoryList::remove(watch);
+  }
   constexpr std::size_t kSpare = 64;
   if (spare_fetches.size() >= kSpare) {
     return;
   }
   auto partitions = std::move(fetch->partitions);
   auto watches = std::move(fetch->watches);
-  for (Watch& watch : watches) {
-    PurgatoryList::remove(watch);
-  }
   partitions.clear();
   watches.clear();
   *fetch = ParkedFetch{};

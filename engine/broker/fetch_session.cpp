@@ -50,6 +50,20 @@ void FetchSession::remember_told(FetchPartition& told, const wire::FetchResponse
   told.told_log_start_offset = data.log_start_offset;
 }
 
+void FetchSession::add(FetchTarget key, FetchPartition wanted) {
+  const auto at = partitions_.emplace(partitions_.end(), std::move(wanted));
+  index_.emplace(std::move(key), at);
+  at->follow.session = this;
+  at->follow.self = at;
+  named(at);
+}
+
+void FetchSession::named(Partitions::iterator partition) noexcept {
+  if (privileged_) {
+    mark_ready(partition);
+  }
+}
+
 FetchSessionCache::FetchSessionCache(Limits limits, Prng prng) : limits_(limits), prng_(prng) {}
 
 FetchSession* FetchSessionCache::find(std::int32_t id) noexcept {
@@ -101,7 +115,8 @@ FetchSessionCache::Opening FetchSessionCache::begin(const wire::FetchRequest& re
       if (known != session->index_.end()) {
         wanted.told_high_watermark = known->second->told_high_watermark;
         wanted.told_log_start_offset = known->second->told_log_start_offset;
-        *known->second = std::move(wanted);
+        static_cast<FetchPartition&>(*known->second) = std::move(wanted);
+        session->named(known->second);
         continue;
       }
       if (partitions_ + session->index_.size() - session->counted_ >= limits_.partitions) {
@@ -111,8 +126,7 @@ FetchSessionCache::Opening FetchSessionCache::begin(const wire::FetchRequest& re
         return opening;
       }
       FetchTarget key = wanted.target;
-      session->partitions_.push_back(std::move(wanted));
-      session->index_.emplace(std::move(key), std::prev(session->partitions_.end()));
+      session->add(std::move(key), std::move(wanted));
     }
   }
   for (const auto& topic : request.forgotten_topics_data) {
@@ -126,7 +140,7 @@ FetchSessionCache::Opening FetchSessionCache::begin(const wire::FetchRequest& re
       target.partition = partition;
       const auto known = session->index_.find(target);
       if (known != session->index_.end()) {
-        session->partitions_.erase(known->second);
+        (known->second->ready ? session->ready_ : session->partitions_).erase(known->second);
         session->index_.erase(known);
       }
     }
@@ -196,11 +210,10 @@ FetchSession* FetchSessionCache::create(std::vector<FetchPartition> partitions, 
     FetchTarget key = partition.target;
     const auto known = session->index_.find(key);
     if (known != session->index_.end()) {
-      *known->second = std::move(partition);
+      static_cast<FetchPartition&>(*known->second) = std::move(partition);
       continue;
     }
-    session->partitions_.push_back(std::move(partition));
-    session->index_.emplace(std::move(key), std::prev(session->partitions_.end()));
+    session->add(std::move(key), std::move(partition));
   }
   recount(*session);
   FetchSession* result = session.get();

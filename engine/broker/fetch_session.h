@@ -9,6 +9,9 @@
 //
 // Partitions are kept in the order in which they are served; one that gave records moves to the end, so that a small
 // byte limit cannot starve the last ones.
+// Of a follower's session only the partitions that may have news are looked at: they stand in `ready`, in the order in which
+// they came; all others in `partitions`. A partition's changes move it over through its list of sessions (Follow), so the
+// cost of a follower's fetch follows what changed.
 // Bounds: sessions, and partitions over all sessions. A full cache makes room from a session that was idle for two
 // minutes, or from one of less worth (a consumer's below a follower's, a smaller one below a bigger one) that is old
 // enough; otherwise the fetcher goes without.
@@ -20,12 +23,14 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "engine/base/ids.h"
 #include "engine/base/prng.h"
 #include "engine/base/time.h"
 #include "engine/base/uuid.h"
+#include "engine/broker/purgatory.h"
 #include "engine/wire/msg/fetch.h"
 #include "engine/wire/runtime/error_code.h"
 
@@ -60,33 +65,85 @@ struct FetchPartition {
   Offset told_log_start_offset = kNoOffset;
 };
 
+class FetchSession;
+struct SessionPartition;
+
+// A follower's session in the list of a partition that it fetches.
+struct Follow {
+  Follow* previous = nullptr;
+  Follow* next = nullptr;
+  HookList<Follow>* list = nullptr;
+  FetchSession* session = nullptr;
+  std::list<SessionPartition>::iterator self;
+};
+using FollowList = HookList<Follow>;
+
+struct SessionPartition : FetchPartition {
+  explicit SessionPartition(FetchPartition wanted) : FetchPartition(std::move(wanted)) {}
+  ~SessionPartition() { FollowList::remove(follow); }
+  SessionPartition(const SessionPartition&) = delete;
+  SessionPartition& operator=(const SessionPartition&) = delete;
+  Follow follow;
+  bool ready = false;  // stands in FetchSession::ready()
+};
+
 class FetchSession {
  public:
-  using Partitions = std::list<FetchPartition>;
+  using Partitions = std::list<SessionPartition>;
 
   [[nodiscard]] std::int32_t id() const noexcept { return id_; }
   [[nodiscard]] std::int32_t epoch() const noexcept { return epoch_; }
   [[nodiscard]] bool uses_topic_ids() const noexcept { return uses_topic_ids_; }
   [[nodiscard]] Partitions& partitions() noexcept { return partitions_; }
+  // --- of a follower's session
+  [[nodiscard]] bool follower() const noexcept { return privileged_; }
+  [[nodiscard]] Partitions& ready() noexcept { return ready_; }
+  void mark_ready(Partitions::iterator partition) noexcept {
+    if (!partition->ready) {
+      partition->ready = true;
+      ready_.splice(ready_.end(), partitions_, partition);
+    }
+  }
+  void mark_quiet(Partitions::iterator partition) noexcept {
+    if (partition->ready) {
+      partition->ready = false;
+      partitions_.splice(partitions_.end(), ready_, partition);
+    }
+  }
+  void all_ready() noexcept {
+    while (!partitions_.empty()) {
+      mark_ready(partitions_.begin());
+    }
+  }
+  // The registration that the follower's requests name. True: another one than before.
+  bool note_replica_epoch(std::int64_t epoch) noexcept {
+    return privileged_ && std::exchange(replica_epoch_, epoch) != epoch;
+  }
+  Parked* waiting = nullptr;  // its parked fetch
   [[nodiscard]] std::size_t size() const noexcept { return index_.size(); }
   // Whether a partition's result belongs into an incremental answer: records, an error, or something not told yet.
   [[nodiscard]] static bool is_news(const FetchPartition& told, const wire::FetchResponse::PartitionData& data) noexcept;
   static void remember_told(FetchPartition& told, const wire::FetchResponse::PartitionData& data) noexcept;
   // One that gave records goes to the end of the order.
   void move_to_end(Partitions::iterator partition) noexcept {
-    partitions_.splice(partitions_.end(), partitions_, partition);
+    Partitions& list = partition->ready ? ready_ : partitions_;
+    list.splice(list.end(), list, partition);
   }
 
  private:
   friend class FetchSessionCache;
+  void add(FetchTarget key, FetchPartition wanted);
+  void named(Partitions::iterator partition) noexcept;
   std::int32_t id_ = kNoSession;
   std::int32_t epoch_ = kInitialSessionEpoch;
   bool privileged_ = false;  // a follower's
+  std::int64_t replica_epoch_ = -1;
   bool uses_topic_ids_ = false;
   Instant created_;
   Instant used_;
   std::size_t counted_ = 0;  // its part of the cache's partition bound
   Partitions partitions_;
+  Partitions ready_;
   std::unordered_map<FetchTarget, Partitions::iterator, FetchTargetHash> index_;
 };
 

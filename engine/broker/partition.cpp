@@ -6,46 +6,108 @@
 
 namespace hw::broker {
 
-bool Partition::has_replica(BrokerId broker) const noexcept {
-  return std::find(replicas_.begin(), replicas_.end(), broker) != replicas_.end();
+namespace {
+
+constexpr Duration kAwaitedFor = seconds(1);
+
+bool contains(const std::vector<BrokerId>& list, BrokerId id) noexcept {
+  return std::find(list.begin(), list.end(), id) != list.end();
 }
 
-bool Partition::apply(const metadata::PartitionImage& image, Instant now) {
-  const bool role_changed = image.leader != leader_ || image.leader_epoch != leader_epoch_;
+}  // namespace
+
+Partition::~Partition() { forget_followers(); }
+
+bool Partition::has_replica(BrokerId broker) const noexcept { return contains(replicas_, broker); }
+
+Partition::Applied Partition::apply(const metadata::PartitionImage& image, Instant now) {
+  Applied applied;
+  if (image.partition_epoch <= partition_epoch_ && image.leader_epoch <= leader_epoch_) {
+    return applied;  // the controller's answer came before the record
+  }
+  const bool new_epoch = image.leader_epoch != leader_epoch_;
   const bool was_leader = is_leader();
+  applied.role_changed = image.leader != leader_ || new_epoch;
+  drop_proposal();
   leader_ = image.leader;
+  leader_epoch_ = image.leader_epoch;
   partition_epoch_ = image.partition_epoch;
   replicas_ = image.replicas;
   isr_ = image.isr;
-  if (image.leader_epoch != leader_epoch_) {
-    leader_epoch_ = image.leader_epoch;
-    if (is_leader() && log_ != nullptr) {
-      leader_epoch_start_ = log_->log_end_offset();
-      // Followers ask where an epoch ends before they have anything of it; so its start is noted before its first batch.
-      if (!log_->assign_epoch_start(leader_epoch_, leader_epoch_start_)) {
-        log_ = nullptr;
-      }
+  if (!is_leader()) {
+    forget_followers();
+    return applied;
+  }
+  if (new_epoch && log_ != nullptr) {
+    leader_epoch_start_ = log_->log_end_offset();
+    // Followers ask where an epoch ends before they have anything of it; so its start is noted before its first batch.
+    if (!log_->assign_epoch_start(leader_epoch_, leader_epoch_start_)) {
+      log_ = nullptr;
     }
   }
-  if (!is_leader()) {
-    remote_.clear();
-    return role_changed;
-  }
-  std::vector<Replica> remote;
+  become_leader_of(image, was_leader, new_epoch, now);
+  applied.watermark_moved = maybe_advance_high_watermark(now);
+  return applied;
+}
+
+void Partition::become_leader_of(const metadata::PartitionImage& image, bool was_leader, bool new_epoch, Instant now) {
+  std::vector<Replica> before = std::move(remote_);
+  remote_.clear();
+  remote_.reserve(replicas_.size());
   for (const BrokerId id : replicas_) {
-    if (id == self_) {
+    if (id == context_.self) {
       continue;
     }
-    Replica replica{id, kNoOffset, now, false};
-    const auto known = std::find_if(remote_.begin(), remote_.end(), [&](const Replica& r) { return r.id == id; });
-    if (was_leader && !role_changed && known != remote_.end()) {
+    const auto known = std::find_if(before.begin(), before.end(), [&](const Replica& r) { return r.id == id; });
+    Replica replica;
+    if (was_leader && known != before.end()) {
       replica = *known;
+      known->awaited = false;  // counted on with the copy
+    } else {
+      replica.id = id;
+      replica.state = &context_.followers[id];
     }
-    replica.in_isr = std::find(isr_.begin(), isr_.end(), id) != isr_.end();
-    remote.push_back(replica);
+    if (new_epoch || known == before.end()) {
+      const bool in_sync = contains(image.isr, id);
+      replica.caught_up = in_sync ? now : kLongAgo;
+      replica.fetched_at = in_sync ? now : kLongAgo;
+      replica.leader_end = kNoOffset;
+      if (!replica.awaited) {
+        replica.awaited = true;
+        ++replica.state->awaited;
+      }
+      replica.state->awaited_until = now + kAwaitedFor;
+    }
+    remote_.push_back(replica);
   }
-  remote_ = std::move(remote);
-  return maybe_advance_high_watermark(now) || role_changed;
+  for (const Replica& gone : before) {
+    if (gone.awaited) {
+      --gone.state->awaited;
+    }
+  }
+  mark_members();
+  if (!remote_.empty()) {
+    note_lagging();
+  }
+}
+
+void Partition::forget_followers() noexcept {
+  for (const Replica& replica : remote_) {
+    if (replica.awaited) {
+      --replica.state->awaited;
+    }
+  }
+  remote_.clear();
+  drop_proposal();
+  context_.lagging.remove(lagging_at_);
+}
+
+void Partition::mark_members() {
+  for (Replica& replica : remote_) {
+    replica.in_isr = contains(isr_, replica.id);
+    replica.in_maximal = replica.in_isr || (proposal_ && context_.canary != Canary::watermark_forgets_proposal &&
+                                            contains(proposal_->isr, replica.id));
+  }
 }
 
 wire::ErrorCode Partition::check(bool leader_only, LeaderEpoch current_leader_epoch) const noexcept {
@@ -70,7 +132,13 @@ bool Partition::under_min_insync_replicas() const noexcept {
   return static_cast<std::int32_t>(isr_.size()) < effective_min_insync_replicas();
 }
 
-log::AppendOutcome Partition::append(log::AppendRequest request, std::int16_t acks, bool& moved) {
+bool Partition::maximal_isr_too_small() const noexcept {
+  const std::size_t more = static_cast<std::size_t>(
+      std::count_if(remote_.begin(), remote_.end(), [](const Replica& r) { return r.in_maximal && !r.in_isr; }));
+  return static_cast<std::int32_t>(isr_.size() + more) < effective_min_insync_replicas();
+}
+
+log::AppendOutcome Partition::append(log::AppendRequest request, std::int16_t acks, Instant now, bool& moved) {
   HW_ASSERT(is_leader() && log_ != nullptr, "P1");
   moved = false;
   if (acks == -1 && under_min_insync_replicas()) {
@@ -80,9 +148,19 @@ log::AppendOutcome Partition::append(log::AppendRequest request, std::int16_t ac
     return refused;
   }
   request.leader_epoch = leader_epoch_;
+  const Offset end_before = remote_.empty() ? kNoOffset : log_->log_end_offset();
   log::AppendOutcome outcome = log_->append_as_leader(std::move(request));
   if (outcome.error == wire::ErrorCode::none && !outcome.duplicate) {
-    moved = maybe_advance_high_watermark(Instant{});
+    for (Replica& replica : remote_) {
+      // It had everything until now, as its last fetch says: the time that it may be behind begins there.
+      if (replica.log_end == end_before) {
+        replica.caught_up = std::max(replica.caught_up, replica.state->fetched_at);
+      }
+    }
+    if (!remote_.empty()) {
+      note_lagging();
+    }
+    moved = maybe_advance_high_watermark(now);
   }
   return outcome;
 }
@@ -115,29 +193,127 @@ Partition::Deleted Partition::delete_records(Offset offset) {
   return result;
 }
 
-bool Partition::follower_fetched(BrokerId follower, Offset log_end, Instant now) {
-  if (!is_leader() || log_ == nullptr) {
+void Partition::note_lagging() noexcept { context_.lagging.add(*this, lagging_at_); }
+
+bool Partition::caught_up(const Replica& replica, Instant now) const {
+  return replica.log_end == log_->log_end_offset() || now - replica.caught_up <= context_.lag_time_max;
+}
+
+bool Partition::eligible(const Replica& replica) const {
+  const metadata::BrokerImage* alive = context_.alive(replica.id);
+  return alive != nullptr && !alive->in_controlled_shutdown && replica.epoch_known &&
+         (replica.broker_epoch == -1 || replica.broker_epoch == alive->epoch);
+}
+
+wire::ErrorCode Partition::follower_fetched(const Position& position, Instant now, bool& moved) {
+  moved = false;
+  const auto known =
+      std::find_if(remote_.begin(), remote_.end(), [&](const Replica& r) { return r.id == position.follower; });
+  if (!is_leader() || log_ == nullptr || known == remote_.end()) {
+    return wire::ErrorCode::not_leader_or_follower;
+  }
+  Replica& replica = *known;
+  if (position.broker_epoch != -1) {
+    // A request that was on its way while the broker registered anew (KIP-903).
+    const metadata::BrokerImage* alive = context_.alive(replica.id);
+    if (alive != nullptr && alive->epoch > position.broker_epoch) {
+      return wire::ErrorCode::not_leader_or_follower;
+    }
+  }
+  if (replica.awaited) {
+    replica.awaited = false;
+    --replica.state->awaited;
+  }
+  const Offset end = log_->log_end_offset();
+  if (position.log_end >= end) {
+    replica.caught_up = std::max(replica.caught_up, now);
+  } else if (replica.leader_end != kNoOffset && position.log_end >= replica.leader_end) {
+    replica.caught_up = std::max(replica.caught_up, replica.fetched_at);
+  }
+  replica.log_end = position.log_end;
+  replica.log_start = position.log_start;
+  replica.leader_end = std::max(end, replica.leader_end);
+  replica.fetched_at = now;
+  replica.broker_epoch = position.broker_epoch;
+  replica.epoch_known = true;
+  if (!replica.in_isr) {
+    maybe_expand(replica);
+  }
+  moved = maybe_advance_high_watermark(now);
+  return wire::ErrorCode::none;
+}
+
+void Partition::maybe_expand(const Replica& replica) {
+  if (!may_propose() || replica.in_isr || !eligible(replica)) {
+    return;
+  }
+  const bool has_everything =
+      replica.log_end >= log_->high_watermark() && replica.log_end >= leader_epoch_start_;
+  if (!has_everything && context_.canary != Canary::early_expand) {
+    return;
+  }
+  std::vector<BrokerId> isr = isr_;
+  isr.push_back(replica.id);
+  propose(std::move(isr));
+}
+
+bool Partition::check_lag(Instant now) {
+  if (!is_leader() || log_ == nullptr || log_->offline()) {
+    context_.lagging.remove(lagging_at_);
     return false;
   }
-  const auto known = std::find_if(remote_.begin(), remote_.end(), [&](const Replica& r) { return r.id == follower; });
-  if (known == remote_.end()) {
+  const Offset end = log_->log_end_offset();
+  bool behind = false;
+  bool too_long = false;
+  for (const Replica& replica : remote_) {
+    behind = behind || !replica.in_isr || replica.log_end != end;
+    too_long = too_long || (replica.in_isr && !caught_up(replica, now));
+  }
+  if (!behind) {
+    context_.lagging.remove(lagging_at_);
     return false;
   }
-  known->log_end = std::min(log_end, log_->log_end_offset());
-  if (known->log_end >= log_->log_end_offset()) {
-    known->caught_up = now;
+  if (too_long && may_propose()) {
+    std::vector<BrokerId> isr = isr_;
+    for (const Replica& replica : remote_) {
+      if (replica.in_isr && !caught_up(replica, now)) {
+        std::erase(isr, replica.id);
+      }
+    }
+    propose(std::move(isr));
   }
+  expand_to_caught_up(now);
+  return true;
+}
+
+void Partition::expand_to_caught_up(Instant now) {
+  for (const Replica& replica : remote_) {
+    if (!replica.in_isr && replica.log_end != kNoOffset && caught_up(replica, now)) {
+      maybe_expand(replica);
+    }
+  }
+}
+
+bool Partition::brokers_changed(Instant now) {
+  if (!is_leader() || log_ == nullptr || remote_.empty()) {
+    return false;
+  }
+  expand_to_caught_up(now);
   return maybe_advance_high_watermark(now);
 }
 
-bool Partition::maybe_advance_high_watermark(Instant) {
+bool Partition::maybe_advance_high_watermark(Instant now) {
   if (!is_leader() || log_ == nullptr || under_min_insync_replicas()) {
     return false;
   }
   Offset candidate = log_->settled_end();
-  for (const Replica& replica : remote_) {
-    if (replica.in_isr) {
-      candidate = std::min(candidate, replica.log_end);
+  if (context_.canary != Canary::watermark_without_followers) {
+    for (const Replica& replica : remote_) {
+      if (replica.log_end < candidate &&
+          (replica.in_maximal || (!replica.in_isr && caught_up(replica, now) && eligible(replica) &&
+                                  context_.canary != Canary::watermark_forgets_proposal))) {
+        candidate = replica.log_end;
+      }
     }
   }
   if (candidate <= log_->high_watermark()) {
@@ -146,6 +322,202 @@ bool Partition::maybe_advance_high_watermark(Instant) {
   const bool moved = log_->maybe_advance_high_watermark(candidate);
   HW_ASSERT(log_->high_watermark() <= log_->log_end_offset(), "P2");
   return moved;
+}
+
+BrokerId Partition::preferred_read_replica(Offset from, const std::string& rack, const std::string& listener,
+                                           Instant now) const {
+  if (!is_leader() || log_ == nullptr || rack.empty()) {
+    return kNoBroker;
+  }
+  const metadata::BrokerImage* self = context_.alive(context_.self);
+  if (self == nullptr || self->rack == rack) {
+    return kNoBroker;
+  }
+  const Replica* best = nullptr;
+  for (const Replica& replica : remote_) {
+    const metadata::BrokerImage* alive = context_.alive(replica.id);
+    // Only one of the ISR: others may stay behind for long.
+    if (!replica.in_isr || replica.log_end < from || replica.log_start > from || alive == nullptr ||
+        alive->rack != rack) {
+      continue;
+    }
+    const bool reachable = std::any_of(alive->listeners.begin(), alive->listeners.end(),
+                                       [&](const metadata::ListenerImage& one) { return one.name == listener; });
+    if (!reachable) {
+      continue;
+    }
+    const auto worth = [&](const Replica& one) {
+      return std::make_pair(one.log_end, caught_up(one, now) ? now : one.caught_up);
+    };
+    if (best == nullptr || worth(*best) < worth(replica)) {
+      best = &replica;
+    }
+  }
+  return best == nullptr ? kNoBroker : best->id;
+}
+
+// ---- proposals of an ISR
+
+bool Partition::may_propose() const noexcept { return !proposal_ && contains(isr_, context_.self); }
+
+void Partition::propose(std::vector<BrokerId> isr) {
+  HW_ASSERT(!proposal_ && contains(isr, context_.self), "P4");
+  proposal_.emplace(Proposal{std::move(isr), false});
+  context_.to_alter.add(*this, to_alter_at_);
+  mark_members();
+}
+
+void Partition::drop_proposal() {
+  proposal_.reset();
+  context_.to_alter.remove(to_alter_at_);
+}
+
+void Partition::take_proposal(wire::AlterPartitionRequest::PartitionData& into) {
+  HW_ASSERT(proposal_ && !proposal_->sent, "P4");
+  proposal_->sent = true;
+  context_.to_alter.remove(to_alter_at_);
+  into.partition_index = index_;
+  into.leader_epoch = leader_epoch_;
+  into.partition_epoch = partition_epoch_;
+  into.leader_recovery_state = 0;  // what was lost in an unclean election is lost: the leader goes on from what it has
+  into.new_isr_with_epochs.reserve(proposal_->isr.size());
+  for (const BrokerId id : proposal_->isr) {
+    auto& member = into.new_isr_with_epochs.emplace_back();
+    member.broker_id = id;
+    if (id == context_.self) {
+      member.broker_epoch = context_.broker_epoch;
+      continue;
+    }
+    const auto known = std::find_if(remote_.begin(), remote_.end(), [&](const Replica& r) { return r.id == id; });
+    member.broker_epoch = known != remote_.end() && known->epoch_known ? known->broker_epoch : -1;
+  }
+}
+
+bool Partition::proposal_answered(std::int32_t partition_epoch,
+                                  const wire::AlterPartitionResponse::PartitionData& answer, Instant now, bool& moved) {
+  using wire::ErrorCode;
+  moved = false;
+  if (!is_leader() || !proposal_ || !proposal_->sent || partition_epoch != partition_epoch_) {
+    return false;  // the image came first
+  }
+  switch (answer.error_code) {
+    case ErrorCode::none:
+      break;
+    case ErrorCode::operation_not_attempted:
+    case ErrorCode::ineligible_replica:
+      // Not now. The follower's next fetch, or the next look at who is behind, proposes again.
+      drop_proposal();
+      mark_members();
+      return false;
+    case ErrorCode::unknown_topic_or_partition:
+    case ErrorCode::unknown_topic_id:
+    case ErrorCode::fenced_leader_epoch:
+    case ErrorCode::invalid_update_version:
+    case ErrorCode::invalid_request:
+    case ErrorCode::new_leader_elected:
+      // The cluster has gone on: a newer image is on its way, and until it is here the proposal holds the high watermark.
+      return false;
+    default:
+      proposal_->sent = false;
+      context_.to_alter.add(*this, to_alter_at_);
+      return true;
+  }
+  if (answer.leader_epoch != leader_epoch_ || answer.partition_epoch < partition_epoch_) {
+    return false;
+  }
+  drop_proposal();
+  isr_ = answer.isr;
+  partition_epoch_ = answer.partition_epoch;
+  mark_members();
+  moved = maybe_advance_high_watermark(now);
+  expand_to_caught_up(now);
+  if (!remote_.empty()) {
+    note_lagging();
+  }
+  return false;
+}
+
+void Partition::proposal_failed(std::int32_t partition_epoch) {
+  if (is_leader() && proposal_ && proposal_->sent && partition_epoch == partition_epoch_) {
+    proposal_->sent = false;
+    context_.to_alter.add(*this, to_alter_at_);
+  }
+}
+
+std::vector<Partition::FollowerFacts> Partition::followers() const {
+  std::vector<FollowerFacts> all;
+  all.reserve(remote_.size());
+  for (const Replica& replica : remote_) {
+    all.push_back({replica.id, replica.log_end, replica.caught_up, replica.in_isr, replica.in_maximal});
+  }
+  return all;
+}
+
+// ---- follower
+
+log::AppendOutcome Partition::append_from_leader(Bytes records, Offset leader_watermark, Offset leader_start,
+                                                 WallTime now, bool& moved) {
+  HW_ASSERT(!is_leader() && log_ != nullptr, "P1");
+  moved = false;
+  log::AppendOutcome outcome;
+  if (!records.empty()) {
+    outcome = log_->append_as_follower(std::move(records), now);
+    if (outcome.error != wire::ErrorCode::none) {
+      return outcome;
+    }
+  }
+  moved = log_->maybe_advance_high_watermark(leader_watermark);
+  const Offset start = std::min(leader_start, log_->high_watermark());
+  if (start > log_->log_start_offset() && !log_->advance_log_start_offset(start)) {
+    outcome.error = wire::ErrorCode::kafka_storage_error;
+  }
+  return outcome;
+}
+
+void Partition::note_replicated(Offset from, std::int64_t size_bytes) const {
+  if (context_.events != nullptr) {
+    context_.events->emit(event::ReplicaFetched{context_.self, leader_, topic_.id, index_, from, log_->log_end_offset(),
+                                                log_->high_watermark(), size_bytes});
+  }
+}
+
+Result<void> Partition::truncate_to_divergence(LeaderEpoch leader_epoch, Offset end_offset) {
+  if (context_.canary == Canary::no_truncation) {
+    return {};
+  }
+  Offset target = end_offset;
+  if (leader_epoch.value() >= 0) {
+    const log::EpochEndOffset here = log_->end_offset_for_epoch(leader_epoch);
+    if (here.epoch != kNoLeaderEpoch && here.epoch != leader_epoch) {
+      target = here.end_offset;  // an epoch that is unknown here: one step back, and the leader is asked again
+    } else if (here.epoch == leader_epoch) {
+      target = std::min(here.end_offset, end_offset);
+    }
+  }
+  if (target < Offset(0)) {
+    target = log_->high_watermark();
+  }
+  return truncate_to(target, event::TruncationCause::divergence);
+}
+
+Result<void> Partition::truncate_to(Offset offset, event::TruncationCause cause) {
+  const Offset before = log_->log_end_offset();
+  const Offset to = std::min(offset, before);
+  HW_CHECK(log_->truncate_to(to));
+  if (to < before && context_.events != nullptr) {
+    context_.events->emit(event::LogTruncated{context_.self, topic_.id, index_, before, to, leader_, leader_epoch_, cause});
+  }
+  return {};
+}
+
+Result<void> Partition::restart_at(Offset offset) {
+  const Offset before = log_->log_end_offset();
+  HW_CHECK(log_->truncate_fully_and_start_at(offset));
+  if (context_.events != nullptr) {
+    context_.events->emit(event::LogTruncated{context_.self, topic_.id, index_, before, offset, leader_, leader_epoch_,
+                                              event::TruncationCause::out_of_range});
+  }
+  return {};
 }
 
 }  // namespace hw::broker

@@ -31,7 +31,7 @@ void Broker::Impl::append_one(const ProduceCaller& caller, const Resolved& where
   append.connection = caller.ticket.connection;
   append.exclusive = true;
   bool moved = false;
-  log::AppendOutcome outcome = partition->append(std::move(append), acks, moved);
+  log::AppendOutcome outcome = partition->append(std::move(append), acks, now.instant, moved);
   answer.error_code = outcome.error;
   answer.base_offset = outcome.base_offset;
   answer.log_append_time_ms = outcome.log_append_time_ms;
@@ -58,6 +58,9 @@ void Broker::Impl::append_one(const ProduceCaller& caller, const Resolved& where
     if (caller.counters != nullptr) {
       caller.counters->records_in.add(outcome.last_offset - outcome.base_offset + 1);
     }
+  }
+  if (!outcome.duplicate) {
+    wake_followers(*partition);
   }
   if (moved) {
     grew(*partition, size);
@@ -224,8 +227,13 @@ bool Broker::Impl::look_at_produce(ParkedProduce& operation) {
                                                              : ErrorCode::not_leader_or_follower;
     } else {
       error = partition->check(true, kNoLeaderEpoch);
-      if (error == ErrorCode::none && partition->acknowledged_end(operation.acks) < pending.required) {
-        continue;
+      if (error == ErrorCode::none) {
+        if (partition->acknowledged_end(operation.acks) < pending.required) {
+          continue;
+        }
+        if (operation.acks == -1 && partition->maximal_isr_too_small()) {
+          error = ErrorCode::not_enough_replicas_after_append;
+        }
       }
     }
     finish_pending(operation, i, error);
@@ -291,11 +299,12 @@ void Broker::Impl::append_internal(const std::string& topic, PartitionIndex inde
   append.now = now.wall;
   append.exclusive = true;
   bool moved = false;
-  const log::AppendOutcome outcome = partition->append(std::move(append), -1, moved);
+  const log::AppendOutcome outcome = partition->append(std::move(append), -1, now.instant, moved);
   if (outcome.error != ErrorCode::none) {
     done(outcome.error);
     return;
   }
+  wake_followers(*partition);
   if (moved) {
     grew(*partition, size);
   }

@@ -35,47 +35,54 @@ struct Parked {
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 };
 
-struct Watch {
-  Watch* previous = nullptr;
-  Watch* next = nullptr;
-  class PurgatoryList* list = nullptr;
-  Parked* operation = nullptr;
-};
-
-class PurgatoryList {
+// An intrusive list: a node stands in one list at most, and leaves it in constant time. Nodes have `previous`, `next` and
+// `list`; a list that goes away lets go of them.
+template <class Node>
+class HookList {
  public:
-  PurgatoryList() = default;
-  PurgatoryList(const PurgatoryList&) = delete;
-  PurgatoryList& operator=(const PurgatoryList&) = delete;
-  ~PurgatoryList() {
+  HookList() = default;
+  HookList(const HookList&) = delete;
+  HookList& operator=(const HookList&) = delete;
+  ~HookList() {
     while (first_ != nullptr) {
       remove(*first_);
     }
   }
-  void add(Watch& watch) noexcept {
-    HW_ASSERT(watch.list == nullptr, "P3");
-    watch.list = this;
-    watch.previous = last_;
-    watch.next = nullptr;
-    (last_ == nullptr ? first_ : last_->next) = &watch;
-    last_ = &watch;
+  void add(Node& node) noexcept {
+    HW_ASSERT(node.list == nullptr, "P3");
+    node.list = this;
+    node.previous = last_;
+    node.next = nullptr;
+    (last_ == nullptr ? first_ : last_->next) = &node;
+    last_ = &node;
   }
-  static void remove(Watch& watch) noexcept {
-    if (watch.list == nullptr) {
+  static void remove(Node& node) noexcept {
+    if (node.list == nullptr) {
       return;
     }
-    PurgatoryList& list = *watch.list;
-    (watch.previous == nullptr ? list.first_ : watch.previous->next) = watch.next;
-    (watch.next == nullptr ? list.last_ : watch.next->previous) = watch.previous;
-    watch = Watch{nullptr, nullptr, nullptr, watch.operation};
+    HookList& list = *node.list;
+    (node.previous == nullptr ? list.first_ : node.previous->next) = node.next;
+    (node.next == nullptr ? list.last_ : node.next->previous) = node.previous;
+    node.previous = nullptr;
+    node.next = nullptr;
+    node.list = nullptr;
   }
-  [[nodiscard]] Watch* first() const noexcept { return first_; }
+  [[nodiscard]] Node* first() const noexcept { return first_; }
   [[nodiscard]] bool empty() const noexcept { return first_ == nullptr; }
 
  private:
-  Watch* first_ = nullptr;
-  Watch* last_ = nullptr;
+  Node* first_ = nullptr;
+  Node* last_ = nullptr;
 };
+
+// An operation's interest in something that can wake it.
+struct Watch {
+  Watch* previous = nullptr;
+  Watch* next = nullptr;
+  HookList<Watch>* list = nullptr;
+  Parked* operation = nullptr;
+};
+using PurgatoryList = HookList<Watch>;
 
 // A binary heap by (deadline, order) that can drop any element.
 class DeadlineHeap {

@@ -19,6 +19,14 @@ void Broker::Impl::park(std::unique_ptr<ParkedProduce> operation, Instant deadli
   parked_produces.emplace(&waiting_one, std::move(operation));
 }
 
+void Broker::Impl::answer_by(Parked& operation, Instant deadline) {
+  if (deadline < operation.deadline) {
+    heap.remove(operation);
+    operation.deadline = deadline;
+    heap.push(operation);
+  }
+}
+
 void Broker::Impl::enter(Parked& operation, Instant deadline) {
   operation.deadline = std::min(deadline, kNever);
   operation.order = ++parked_count;
@@ -43,8 +51,9 @@ void Broker::Impl::leave(Parked& operation) {
   switch (operation.kind) {
     case Parked::Kind::fetch: {
       auto node = parked_fetches.extract(&operation);
-      for (Watch& watch : node.mapped()->watches) {
-        PurgatoryList::remove(watch);
+      if (FetchSession* session = sessions.find(node.mapped()->session_id);
+          session != nullptr && session->waiting == &operation) {
+        session->waiting = nullptr;
       }
       give_back(std::move(node.mapped()));
       break;
@@ -60,6 +69,11 @@ void Broker::Impl::leave(Parked& operation) {
 }
 
 void Broker::Impl::settle(Now now, BrokerOutputs& out) {
+  answer_woken(now, out);
+  send_to_peers(now, out);
+}
+
+void Broker::Impl::answer_woken(Now now, BrokerOutputs& out) {
   while (!woken.empty() || !internal_done.empty()) {
     for (std::size_t i = 0; i < woken.size(); ++i) {
       Parked* operation = woken[i];

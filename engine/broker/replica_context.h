@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// ReplicaContext: what the partitions of one node share: who this broker is, which brokers are alive, what followers did
+// last, and the lists of partitions that something has to be done about. Costs follow what changed, never how many
+// partitions there are.
+// Thread rule: one thread, the node's. Owned by the broker, outlives its partitions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <vector>
+
+#include "engine/base/ids.h"
+#include "engine/base/time.h"
+#include "engine/broker/purgatory.h"
+#include "engine/event/event.h"
+#include "engine/metadata/image/image.h"
+
+namespace hw::broker {
+
+class Partition;
+
+struct Now {
+  Instant instant;  // deadlines
+  WallTime wall;    // timestamps in records
+};
+
+// Bugs on purpose: each breaks one rule of replication, and the tests must notice. Anything but none is for tests only.
+enum class Canary : std::uint8_t {
+  none,
+  watermark_without_followers,  // the high watermark is the leader's log end
+  watermark_forgets_proposal,   // replicas that are about to join do not hold it back (KIP-497)
+  no_truncation,                // a follower ignores that its log has left the leader's
+  early_expand,                 // a follower joins the ISR before it has everything
+  stale_fetch_counts,           // a fetch with an old leader epoch says how far the follower is
+};
+
+// Longer ago than anything.
+inline constexpr Instant kLongAgo{std::numeric_limits<std::int64_t>::min() / 2};
+
+// A broker as a follower of partitions that this one leads.
+struct FollowerState {
+  Instant fetched_at = kLongAgo;  // its last Fetch
+  // Partitions of a new leader epoch that it has not fetched yet. While there are any (and not for long), its fetches are
+  // answered soon, so that it can ask for them.
+  std::int32_t awaited = 0;
+  Instant awaited_until = kLongAgo;
+  bool session_refused = false;  // its last full fetch got no session
+  PurgatoryList parked;          // its waiting fetches
+};
+
+// Objects in the order in which they were added, each at most once; one that leaves does so in constant time. An object keeps
+// its place (`at`, kNone: not in the list) and outlives its stay.
+template <class T>
+class StableList {
+ public:
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+  // Not while somebody walks.
+  void add(T& object, std::size_t& at) {
+    if (at != kNone) {
+      return;
+    }
+    if (all_.size() > 2 * count_ + 64) {
+      close_holes();
+    }
+    at = all_.size();
+    all_.push_back({&object, &at});
+    ++count_;
+  }
+  void remove(std::size_t& at) noexcept {
+    if (at == kNone) {
+      return;
+    }
+    all_[at] = {};
+    at = kNone;
+    if (--count_ == 0) {
+      all_.clear();
+    }
+  }
+  [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
+  [[nodiscard]] std::size_t size() const noexcept { return count_; }
+  // For a walk by index, in which objects may leave: null where one has left.
+  [[nodiscard]] std::size_t end() const noexcept { return all_.size(); }
+  [[nodiscard]] T* operator[](std::size_t i) const noexcept { return i < all_.size() ? all_[i].object : nullptr; }
+
+ private:
+  struct Entry {
+    T* object = nullptr;
+    std::size_t* at = nullptr;
+  };
+  void close_holes() {
+    std::size_t next = 0;
+    for (const Entry& entry : all_) {
+      if (entry.object != nullptr) {
+        *entry.at = next;
+        all_[next++] = entry;
+      }
+    }
+    all_.resize(next);
+  }
+  std::vector<Entry> all_;
+  std::size_t count_ = 0;
+};
+
+struct ReplicaContext {
+  BrokerId self = kNoBroker;
+  std::int64_t broker_epoch = -1;  // unknown: nothing is asked of others
+  Duration lag_time_max = seconds(30);
+  Canary canary = Canary::none;
+  event::EventSink* events = nullptr;                // may be null
+  const metadata::MetadataImage* image = nullptr;    // never null once partitions are there
+  std::map<BrokerId, FollowerState> followers;
+  StableList<Partition> lagging;   // led here, with a follower that does not have everything
+  StableList<Partition> to_alter;  // led here, with a change of the ISR that was not sent
+
+  // Alive as partitions see it: registered and not fenced. Null: not so.
+  [[nodiscard]] const metadata::BrokerImage* alive(BrokerId broker) const {
+    const metadata::BrokerImage* known = image == nullptr ? nullptr : image->find_broker(broker);
+    return known == nullptr || known->fenced ? nullptr : known;
+  }
+};
+
+}  // namespace hw::broker

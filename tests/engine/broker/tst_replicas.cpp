@@ -1,0 +1,742 @@
+// SPDX-License-Identifier: Apache-2.0
+// One broker among replicas: as a leader whose followers are requests that the test makes, and as a follower whose leader is
+// answers that the test makes.
+#include <QtTest>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/broker/broker.h"
+#include "engine/env/memory_disk.h"
+#include "engine/metadata/image/image_builder.h"
+#include "engine/metadata/image/record.h"
+#include "engine/wire/record/batch.h"
+#include "engine/wire/record/batch_builder.h"
+
+using namespace hw;
+using namespace hw::broker;
+using wire::ErrorCode;
+
+namespace {
+
+constexpr Uuid kTopic{3, 9};
+
+struct Events : event::EventSink {
+  void emit(event::Any event) override { all.push_back(std::move(event)); }
+  template <class Kind>
+  [[nodiscard]] int count() const {
+    return static_cast<int>(std::count_if(all.begin(), all.end(),
+                                          [](const event::Any& e) { return std::holds_alternative<Kind>(e); }));
+  }
+  std::vector<event::Any> all;
+};
+
+// Broker 0 of brokers 0, 1, 2 (racks r0, r1, r2; broker epochs 100, 101, 102), each partition with all of them as replicas.
+struct World {
+  explicit World(int partitions = 1, BrokerOptions options = {}) : disk(1ULL << 28U) {
+    static_cast<void>(disk.make_directories("/d"));
+    Prng draw(1);
+    static_cast<void>(log::LogManager::format(disk, "/d", "c", BrokerId(0), draw));
+    log::LogManagerOptions logs_options;
+    logs_options.directories = {"/d"};
+    logs_options.node_id = BrokerId(0);
+    logs = std::move(*log::LogManager::open(disk, logs_options, &events, Prng(2)));
+    options.node = BrokerId(0);
+    broker = std::make_unique<Broker>(
+        options, *logs, &events, nullptr,
+        [](const std::string&) {
+          TopicSettings settings;
+          settings.min_insync_replicas = 2;
+          return settings;
+        },
+        Prng(3));
+    for (int i = 0; i < 3; ++i) {
+      wire::RegisterBrokerRecord registration;
+      registration.broker_id = BrokerId(i);
+      registration.broker_epoch = 100 + i;
+      registration.rack = "r" + std::to_string(i);
+      auto& endpoint = registration.end_points.emplace_back();
+      endpoint.name = "PLAINTEXT";
+      endpoint.port = static_cast<std::uint16_t>(9092 + i);
+      registration.fenced = false;
+      replay(registration);
+    }
+    wire::TopicRecord topic;
+    topic.name = "t";
+    topic.topic_id = kTopic;
+    replay(topic);
+    for (int p = 0; p < partitions; ++p) {
+      wire::PartitionRecord partition;
+      partition.partition_id = PartitionIndex(p);
+      partition.topic_id = kTopic;
+      partition.replicas = {BrokerId(0), BrokerId(1), BrokerId(2)};
+      partition.isr = {0, 1, 2};
+      partition.leader = BrokerId(0);
+      partition.leader_epoch = LeaderEpoch(0);
+      partition.partition_epoch = 0;
+      partition.directories.resize(3);
+      replay(partition);
+    }
+    publish();
+    broker->set_broker_epoch(100);
+  }
+
+  void replay(const metadata::Record& record) { HW_ASSERT(builder.replay(record, Offset(offset++), 1).has_value(), "good"); }
+  void publish() {
+    auto published = builder.publish();
+    broker->apply(published.image, published.delta, both());
+    settle();
+  }
+  void change(std::optional<std::vector<BrokerId>> isr, std::optional<int> leader, int p = 0) {
+    wire::PartitionChangeRecord record;
+    record.partition_id = PartitionIndex(p);
+    record.topic_id = kTopic;
+    record.isr = std::move(isr);
+    if (leader) {
+      record.leader = BrokerId(*leader);
+    }
+    replay(record);
+    publish();
+  }
+  void fence(int id, bool fenced) {
+    wire::BrokerRegistrationChangeRecord record;
+    record.broker_id = BrokerId(id);
+    record.broker_epoch = 100 + id;
+    record.fenced = fenced ? 1 : -1;
+    replay(record);
+    publish();
+  }
+  [[nodiscard]] Now both() const { return {now, WallTime{1'000'000 + now.ns / 1'000'000}}; }
+  void settle() { broker->settle(both(), out); }
+  void pass(Duration time) {
+    const Instant end = now + time;
+    while (broker->next_deadline() <= end) {
+      now = std::max(now, broker->next_deadline());
+      broker->tick(both(), out);
+      if (broker->next_deadline() <= now) {
+        break;
+      }
+    }
+    now = end;
+    broker->tick(both(), out);
+  }
+
+  static Bytes batch(const std::string& value, int count = 1) {
+    wire::BatchBuilder builder;
+    for (int i = 0; i < count; ++i) {
+      builder.append(std::nullopt, std::string_view(value), 1'000);
+    }
+    return builder.finish();
+  }
+  std::uint64_t produce(std::int16_t acks, int p = 0, std::int32_t timeout_ms = 1'000) {
+    wire::ProduceRequest request;
+    request.acks = acks;
+    request.timeout_ms = timeout_ms;
+    auto& topic = request.topic_data.emplace_back();
+    topic.topic_id = kTopic;
+    auto& data = topic.partition_data.emplace_back();
+    data.index = p;
+    data.records = BytesChain(batch("v"));
+    Broker::ProduceCaller caller;
+    caller.ticket = {ConnectionId(++serial), serial};
+    caller.version = 13;
+    broker->produce(caller, request, both(), out);
+    settle();
+    return serial;
+  }
+  [[nodiscard]] std::optional<wire::ProduceResponse::PartitionProduceResponse> produced(std::uint64_t ticket) const {
+    for (const auto& done : out.produced) {
+      if (done.ticket.serial == ticket) {
+        return done.response.responses[0].partition_responses[0];
+      }
+    }
+    return std::nullopt;
+  }
+  struct Ask {
+    int replica = -1;
+    std::int64_t offset = 0;
+    int epoch = 0;
+    int last_epoch = -1;
+    int p = 0;
+    std::int32_t session = 0;
+    std::int32_t session_epoch = -1;
+    std::int32_t wait_ms = 500;
+    std::int64_t replica_epoch = -2;  // -2: the right one
+    std::string rack;
+    bool name = true;
+  };
+  std::uint64_t fetch(const Ask& ask) {
+    wire::FetchRequest request;
+    request.replica_state.replica_id = BrokerId(ask.replica);
+    request.replica_state.replica_epoch =
+        ask.replica_epoch != -2 ? ask.replica_epoch : (ask.replica < 0 ? -1 : 100 + ask.replica);
+    request.max_wait_ms = ask.wait_ms;
+    request.min_bytes = 1;
+    request.max_bytes = 1 << 20;
+    request.session_id = ask.session;
+    request.session_epoch = ask.session_epoch;
+    request.rack_id = ask.rack;
+    if (ask.name) {
+      auto& topic = request.topics.emplace_back();
+      topic.topic_id = kTopic;
+      auto& partition = topic.partitions.emplace_back();
+      partition.partition = PartitionIndex(ask.p);
+      partition.fetch_offset = Offset(ask.offset);
+      partition.current_leader_epoch = LeaderEpoch(ask.epoch);
+      partition.last_fetched_epoch = LeaderEpoch(ask.last_epoch);
+      partition.log_start_offset = Offset(0);
+      partition.partition_max_bytes = 1 << 20;
+    }
+    ++serial;
+    broker->fetch({ConnectionId(serial), serial}, request, 18, both(), out);
+    settle();
+    return serial;
+  }
+  [[nodiscard]] const wire::FetchResponse* fetched(std::uint64_t ticket) const {
+    for (const auto& done : out.fetched) {
+      if (done.ticket.serial == ticket) {
+        return &done.response;
+      }
+    }
+    return nullptr;
+  }
+  [[nodiscard]] wire::FetchResponse::PartitionData data(std::uint64_t ticket) const {
+    const wire::FetchResponse* response = fetched(ticket);
+    return response == nullptr || response->responses.empty() ? wire::FetchResponse::PartitionData{}
+                                                              : response->responses[0].partitions[0];
+  }
+  Partition& partition(int p = 0) { return *broker->find(kTopic, PartitionIndex(p)); }
+  [[nodiscard]] std::vector<std::int32_t> proposed() const {
+    std::vector<std::int32_t> ids;
+    if (out.alter_partition) {
+      for (const auto& member : out.alter_partition->request.topics[0].partitions[0].new_isr_with_epochs) {
+        ids.push_back(member.broker_id.value());
+      }
+    }
+    std::sort(ids.begin(), ids.end());
+    return ids;
+  }
+  // The controller accepts what was proposed for partition 0.
+  void accept() {
+    wire::AlterPartitionResponse response;
+    auto& topic = response.topics.emplace_back();
+    topic.topic_id = kTopic;
+    auto& answer = topic.partitions.emplace_back();
+    answer.leader_id = BrokerId(0);
+    answer.leader_epoch = partition().leader_epoch();
+    answer.partition_epoch = partition().partition_epoch() + 1;
+    for (const std::int32_t id : proposed()) {
+      answer.isr.push_back(BrokerId(id));
+    }
+    out.alter_partition.reset();
+    broker->alter_partition_answered(response, both());
+    settle();
+  }
+  void refuse(ErrorCode error) {
+    wire::AlterPartitionResponse response;
+    auto& topic = response.topics.emplace_back();
+    topic.topic_id = kTopic;
+    topic.partitions.emplace_back().error_code = error;
+    out.alter_partition.reset();
+    broker->alter_partition_answered(response, both());
+    settle();
+  }
+  // As a follower: the request that went to the leader.
+  [[nodiscard]] const wire::FetchRequest::FetchPartition* asked(int p = 0) const {
+    for (const PeerFetch& fetch : out.peer_fetches) {
+      for (const auto& topic : fetch.request.topics) {
+        for (const auto& partition : topic.partitions) {
+          if (partition.partition.value() == p) {
+            return &partition;
+          }
+        }
+      }
+    }
+    return nullptr;
+  }
+  wire::FetchResponse answer(int p, Bytes records, std::int64_t high_watermark, std::int32_t session = 5) const {
+    wire::FetchResponse response;
+    response.session_id = session;
+    auto& topic = response.responses.emplace_back();
+    topic.topic_id = kTopic;
+    auto& one = topic.partitions.emplace_back();
+    one.partition_index = PartitionIndex(p);
+    one.high_watermark = high_watermark;
+    one.log_start_offset = Offset(0);
+    one.records.emplace();
+    one.records->append(std::move(records));
+    return response;
+  }
+  // A batch as a leader of `epoch` stores it.
+  static Bytes stored(std::int64_t offset, int epoch, const std::string& value = "v") {
+    const Bytes made = batch(value);
+    ByteBuilder copy(made.size());
+    std::memcpy(copy.extend(made.size()), made.data(), made.size());
+    Bytes bytes = copy.finish();
+    const MutableByteSpan writable{bytes.unique_data(), bytes.size()};
+    wire::set_last_offset(writable, Offset(offset));
+    wire::set_leader_epoch(writable, LeaderEpoch(epoch));
+    return bytes;
+  }
+  void give(wire::FetchResponse response) {
+    const std::uint64_t id = out.peer_fetches.back().id;
+    out.peer_fetches.clear();
+    broker->fetched(id, std::move(response), both());
+    settle();
+  }
+
+  env::MemoryDisk disk;
+  Events events;
+  std::unique_ptr<log::LogManager> logs;
+  std::unique_ptr<Broker> broker;
+  metadata::ImageBuilder builder;
+  std::int64_t offset = 0;
+  Instant now{1'000'000'000};
+  BrokerOutputs out;
+  std::uint64_t serial = 0;
+};
+
+}  // namespace
+
+class TstReplicas : public QObject {
+  Q_OBJECT
+
+ private slots:
+  // --- leader
+
+  void acks_all_waits_for_every_replica_in_sync() {
+    World world;
+    const auto all = world.produce(-1);
+    const auto one = world.produce(1);
+    QVERIFY(!world.produced(all));
+    QCOMPARE(world.produced(one)->error_code, ErrorCode::none);
+    world.fetch({.replica = 1, .offset = 2});
+    QVERIFY(!world.produced(all));
+    QCOMPARE(world.partition().log()->high_watermark(), Offset(0));
+    world.fetch({.replica = 2, .offset = 1});
+    QCOMPARE(world.produced(all)->error_code, ErrorCode::none);
+    QCOMPARE(world.partition().log()->high_watermark(), Offset(1));
+  }
+
+  void acks_all_times_out_and_the_record_stays() {
+    World world;
+    const auto all = world.produce(-1, 0, 300);
+    world.pass(milliseconds(299));
+    QVERIFY(!world.produced(all));
+    world.pass(milliseconds(2));
+    QCOMPARE(world.produced(all)->error_code, ErrorCode::request_timed_out);
+    QCOMPARE(world.produced(all)->base_offset, Offset(0));
+    QCOMPARE(world.partition().log()->log_end_offset(), Offset(1));
+    // Consumers see nothing of it.
+    const auto seen = world.fetch({.offset = 0, .wait_ms = 0});
+    QCOMPARE(world.data(seen).high_watermark, 0);
+    QVERIFY(world.data(seen).records->empty());
+  }
+
+  void a_silent_follower_leaves_the_isr_and_comes_back() {
+    BrokerOptions options;
+    options.replica_lag_time_max = milliseconds(1'000);
+    World world(1, options);
+    world.produce(1);
+    world.fetch({.replica = 1, .offset = 1, .wait_ms = 0});
+    world.pass(milliseconds(900));
+    QVERIFY(!world.out.alter_partition);
+    world.fetch({.replica = 1, .offset = 1, .wait_ms = 0});
+    world.pass(milliseconds(700));  // between 1 and 1.5 times the limit
+    QCOMPARE(world.proposed(), (std::vector<std::int32_t>{0, 1}));
+    // Until the controller has said yes the old ISR counts.
+    QCOMPARE(world.partition().log()->high_watermark(), Offset(0));
+    world.accept();
+    QCOMPARE(world.partition().isr().size(), std::size_t{2});
+    QCOMPARE(world.partition().log()->high_watermark(), Offset(1));
+    // It is back, but not with everything.
+    world.fetch({.replica = 2, .offset = 0, .wait_ms = 0});
+    QVERIFY(!world.out.alter_partition);
+    world.fetch({.replica = 2, .offset = 1, .wait_ms = 0});
+    QCOMPARE(world.proposed(), (std::vector<std::int32_t>{0, 1, 2}));
+    // KIP-497: the one that joins holds the high watermark back already.
+    const auto all = world.produce(-1);
+    world.fetch({.replica = 1, .offset = 2, .wait_ms = 0});
+    QVERIFY(!world.produced(all));
+    world.accept();
+    QVERIFY(!world.produced(all));
+    world.fetch({.replica = 2, .offset = 2, .wait_ms = 0});
+    QCOMPARE(world.produced(all)->error_code, ErrorCode::none);
+  }
+
+  void too_few_in_sync() {
+    World world;
+    world.change(std::vector<BrokerId>{BrokerId(0)}, std::nullopt);
+    QCOMPARE(world.produced(world.produce(-1))->error_code, ErrorCode::not_enough_replicas);
+    QCOMPARE(world.partition().log()->log_end_offset(), Offset(0));
+    QCOMPARE(world.produced(world.produce(1))->error_code, ErrorCode::none);
+    QCOMPARE(world.partition().log()->high_watermark(), Offset(0));  // KIP-966
+    world.change(std::vector<BrokerId>{BrokerId(0), BrokerId(1)}, std::nullopt);
+    world.fetch({.replica = 1, .offset = 1, .wait_ms = 0});
+    QCOMPARE(world.partition().log()->high_watermark(), Offset(1));
+  }
+
+  void the_isr_shrinks_under_a_waiting_producer() {
+    World world;
+    const auto all = world.produce(-1, 0, 400);
+    world.change(std::vector<BrokerId>{BrokerId(0)}, std::nullopt);
+    QVERIFY(!world.produced(all));
+    world.pass(milliseconds(401));
+    QCOMPARE(world.produced(all)->error_code, ErrorCode::request_timed_out);
+  }
+
+  void a_leader_that_steps_down_answers_who_waits() {
+    World world;
+    const auto all = world.produce(-1);
+    const auto follower = world.fetch({.replica = 1, .offset = 1});
+    QVERIFY(world.fetched(follower) == nullptr);
+    world.change(std::nullopt, 1);
+    QCOMPARE(world.produced(all)->error_code, ErrorCode::not_leader_or_follower);
+    QCOMPARE(world.data(follower).error_code, ErrorCode::fenced_leader_epoch);
+  }
+
+  void a_stale_registration_does_not_count() {
+    World world;
+    world.produce(1);
+    QCOMPARE(world.data(world.fetch({.replica = 1, .offset = 1, .wait_ms = 0, .replica_epoch = 99})).error_code,
+             ErrorCode::not_leader_or_follower);
+    world.fetch({.replica = 2, .offset = 1, .wait_ms = 0});
+    QCOMPARE(world.partition().log()->high_watermark(), Offset(0));
+    // Nor does a stale leader epoch, or a log that has left this one.
+    world.change(std::nullopt, 0);
+    QCOMPARE(world.data(world.fetch({.replica = 1, .offset = 1, .epoch = 0, .wait_ms = 0})).error_code,
+             ErrorCode::fenced_leader_epoch);
+    const auto diverging = world.data(world.fetch({.replica = 1, .offset = 5, .epoch = 1, .last_epoch = 0, .wait_ms = 0}));
+    QCOMPARE(diverging.diverging_epoch.end_offset, Offset(1));
+    QCOMPARE(world.partition().log()->high_watermark(), Offset(0));
+    world.fetch({.replica = 1, .offset = 1, .epoch = 1, .last_epoch = 0, .wait_ms = 0});
+    QCOMPARE(world.partition().log()->high_watermark(), Offset(1));
+  }
+
+  void a_fenced_follower_stays_out_until_it_is_alive() {
+    World world;
+    world.fence(2, true);
+    world.change(std::vector<BrokerId>{BrokerId(0), BrokerId(1)}, std::nullopt);
+    world.fetch({.replica = 2, .offset = 0, .wait_ms = 0});
+    QVERIFY(!world.out.alter_partition);
+    world.fence(2, false);  // nobody has to fetch again for this
+    QCOMPARE(world.proposed(), (std::vector<std::int32_t>{0, 1, 2}));
+    // Refused for now: proposed again at the follower's next word.
+    world.refuse(ErrorCode::ineligible_replica);
+    QVERIFY(!world.out.alter_partition);
+    world.fetch({.replica = 2, .offset = 0, .wait_ms = 0});
+    QCOMPARE(world.proposed(), (std::vector<std::int32_t>{0, 1, 2}));
+    // An error that passes: sent again by itself. Stale epochs: the image decides.
+    world.refuse(ErrorCode::unknown_server_error);
+    QVERIFY(!world.out.alter_partition);
+    world.pass(milliseconds(60));
+    QCOMPARE(world.proposed(), (std::vector<std::int32_t>{0, 1, 2}));
+    world.refuse(ErrorCode::invalid_update_version);
+    world.pass(milliseconds(200));
+    QVERIFY(!world.out.alter_partition);
+    world.change(std::vector<BrokerId>{BrokerId(0), BrokerId(1), BrokerId(2)}, std::nullopt);
+    QCOMPARE(world.partition().isr().size(), std::size_t{3});
+    QVERIFY(!world.out.alter_partition);
+  }
+
+  void a_followers_session_costs_what_changed() {
+    constexpr int kPartitions = 200;
+    World world(kPartitions);
+    wire::FetchRequest request;
+    request.replica_state.replica_id = BrokerId(1);
+    request.replica_state.replica_epoch = 101;
+    request.max_wait_ms = 500;
+    request.min_bytes = 1;
+    request.session_epoch = 0;
+    auto& topic = request.topics.emplace_back();
+    topic.topic_id = kTopic;
+    for (int p = 0; p < kPartitions; ++p) {
+      auto& partition = topic.partitions.emplace_back();
+      partition.partition = PartitionIndex(p);
+      partition.current_leader_epoch = LeaderEpoch(0);
+      partition.partition_max_bytes = 1 << 20;
+    }
+    world.broker->fetch({ConnectionId(9'000), 9'000}, request, 18, world.both(), world.out);
+    world.settle();
+    // A follower does not wait for its session.
+    QVERIFY(world.fetched(9'000) != nullptr);
+    const std::int32_t session = world.fetched(9'000)->session_id;
+    QVERIFY(session != 0);
+    auto waiting = world.fetch({.replica = 1, .session = session, .session_epoch = 1, .name = false});
+    QVERIFY(world.fetched(waiting) == nullptr);
+    // An append wakes it, with that partition alone.
+    world.produce(1, 17);
+    QVERIFY(world.fetched(waiting) != nullptr);
+    QCOMPARE(world.fetched(waiting)->responses.size(), std::size_t{1});
+    QCOMPARE(world.fetched(waiting)->responses[0].partitions.size(), std::size_t{1});
+    QCOMPARE(world.data(waiting).partition_index, PartitionIndex(17));
+    QVERIFY(!world.data(waiting).records->empty());
+    // The next one says how far it is now, and waits.
+    waiting = world.fetch({.replica = 1, .offset = 1, .p = 17, .session = session, .session_epoch = 2});
+    QVERIFY(world.fetched(waiting) == nullptr);
+    // A high watermark that moves is told soon, not at once, and only once.
+    world.fetch({.replica = 2, .offset = 1, .p = 17, .wait_ms = 0});
+    QCOMPARE(world.partition(17).log()->high_watermark(), Offset(1));
+    QVERIFY(world.fetched(waiting) == nullptr);
+    world.pass(milliseconds(6));
+    QVERIFY(world.fetched(waiting) != nullptr);
+    QCOMPARE(world.data(waiting).high_watermark, 1);
+    waiting = world.fetch({.replica = 1, .session = session, .session_epoch = 3, .name = false});
+    world.pass(milliseconds(499));
+    QVERIFY(world.fetched(waiting) == nullptr);
+    world.pass(milliseconds(2));
+    QVERIFY(world.fetched(waiting) != nullptr);
+    QVERIFY(world.fetched(waiting)->responses.empty());
+    // Nobody left the ISR although only one partition was ever named again.
+    QVERIFY(!world.out.alter_partition);
+  }
+
+  void followers_hear_of_new_leaderships_soon() {
+    World world(2);
+    world.change(std::nullopt, 1, 1);  // partition 1 is led elsewhere for now
+    const auto opening = world.fetch({.replica = 1, .session_epoch = 0});
+    const std::int32_t session = world.fetched(opening)->session_id;
+    // Partition 1 is not awaited by anybody yet; partition 0 still is by broker 2 only.
+    auto waiting = world.fetch({.replica = 1, .session = session, .session_epoch = 1, .name = false});
+    QVERIFY(world.fetched(waiting) == nullptr);
+    world.change(std::nullopt, 0, 1);
+    world.pass(milliseconds(1));
+    QVERIFY(world.fetched(waiting) != nullptr);  // so that it can ask for partition 1 as well
+    waiting = world.fetch({.replica = 1, .session = session, .session_epoch = 2, .name = false});
+    world.pass(milliseconds(11));
+    QVERIFY(world.fetched(waiting) != nullptr);
+    waiting = world.fetch({.replica = 1, .epoch = 2, .p = 1, .session = session, .session_epoch = 3});
+    world.pass(milliseconds(6));
+    QVERIFY(world.fetched(waiting) != nullptr);  // the high watermark of the new one
+    waiting = world.fetch({.replica = 1, .session = session, .session_epoch = 4, .name = false});
+    world.pass(milliseconds(400));
+    QVERIFY(world.fetched(waiting) == nullptr);
+  }
+
+  void consumers_are_sent_to_the_replica_of_their_rack() {
+    BrokerOptions options;
+    options.rack_aware_reads = true;
+    World world(1, options);
+    world.produce(1);
+    const auto ask = [&](const std::string& rack) {
+      const auto data = world.data(world.fetch({.offset = 0, .wait_ms = 0, .rack = rack}));
+      return std::make_pair(data.preferred_read_replica.value(), data.records && !data.records->empty());
+    };
+    QCOMPARE(ask("r1"), std::make_pair(-1, false));  // not known to have the offset
+    world.fetch({.replica = 1, .offset = 1, .wait_ms = 0});
+    world.fetch({.replica = 2, .offset = 1, .wait_ms = 0});
+    QCOMPARE(ask("r0"), std::make_pair(-1, true));
+    QCOMPARE(ask("r1"), std::make_pair(1, false));
+    QCOMPARE(ask("r2"), std::make_pair(2, false));
+    QCOMPARE(ask("zz"), std::make_pair(-1, true));
+    QCOMPARE(ask(""), std::make_pair(-1, true));
+    world.change(std::vector<BrokerId>{BrokerId(0), BrokerId(1)}, std::nullopt);
+    QCOMPARE(ask("r2"), std::make_pair(-1, true));
+    World plain;
+    plain.produce(1);
+    plain.fetch({.replica = 1, .offset = 1, .wait_ms = 0});
+    plain.fetch({.replica = 2, .offset = 1, .wait_ms = 0});
+    QCOMPARE(plain.data(plain.fetch({.offset = 0, .wait_ms = 0, .rack = "r1"})).preferred_read_replica, kNoBroker);
+  }
+
+  // --- follower
+
+  void a_follower_appends_and_takes_the_high_watermark() {
+    World world;
+    world.change(std::nullopt, 1);
+    QCOMPARE(world.out.peer_fetches.size(), std::size_t{1});
+    QCOMPARE(world.out.peer_fetches[0].leader, BrokerId(1));
+    QCOMPARE(world.out.peer_fetches[0].request.replica_state.replica_epoch, 100);
+    QCOMPARE(world.asked()->fetch_offset, Offset(0));
+    QCOMPARE(world.asked()->current_leader_epoch, LeaderEpoch(1));
+    world.give(world.answer(0, World::stored(0, 1), 0));
+    QCOMPARE(world.partition().log()->log_end_offset(), Offset(1));
+    QCOMPARE(world.partition().log()->high_watermark(), Offset(0));
+    QCOMPARE(world.asked()->fetch_offset, Offset(1));
+    QCOMPARE(world.asked()->last_fetched_epoch, LeaderEpoch(1));
+    QCOMPARE(world.out.peer_fetches[0].request.session_id, 5);
+    QCOMPARE(world.out.peer_fetches[0].request.session_epoch, 1);
+    QCOMPARE(world.events.count<event::ReplicaFetched>(), 1);
+    // A consumer waits here; the high watermark alone wakes it.
+    const auto consumer = world.fetch({.offset = 0, .epoch = 1});
+    QVERIFY(world.fetched(consumer) == nullptr);
+    world.give(world.answer(0, Bytes{}, 1));
+    QVERIFY(world.fetched(consumer) != nullptr);
+    QVERIFY(!world.data(consumer).records->empty());
+    QCOMPARE(world.data(consumer).high_watermark, 1);
+    // Nothing new to say: no partition is named.
+    QVERIFY(world.asked() == nullptr);
+    QCOMPARE(world.out.peer_fetches[0].request.session_epoch, 2);
+    // Within its own bounds only.
+    QCOMPARE(world.data(world.fetch({.offset = 2, .epoch = 1, .wait_ms = 0})).error_code, ErrorCode::offset_out_of_range);
+    QCOMPARE(world.data(world.fetch({.offset = 0, .epoch = 5, .wait_ms = 0})).error_code, ErrorCode::unknown_leader_epoch);
+    // Producers, and followers of others, are sent away.
+    QCOMPARE(world.produced(world.produce(-1))->error_code, ErrorCode::not_leader_or_follower);
+    QCOMPARE(world.data(world.fetch({.replica = 2, .offset = 0, .epoch = 1, .wait_ms = 0})).error_code,
+             ErrorCode::not_leader_or_follower);
+  }
+
+  void a_follower_cuts_what_its_leader_does_not_have() {
+    World world;
+    for (int i = 0; i < 3; ++i) {
+      world.produce(1);  // epoch 0, offsets 0 to 2
+    }
+    world.change(std::nullopt, 1);
+    QCOMPARE(world.asked()->fetch_offset, Offset(3));
+    QCOMPARE(world.asked()->last_fetched_epoch, LeaderEpoch(0));
+    wire::FetchResponse response = world.answer(0, Bytes{}, 1);
+    response.responses[0].partitions[0].diverging_epoch.epoch = 0;
+    response.responses[0].partitions[0].diverging_epoch.end_offset = Offset(1);
+    world.give(std::move(response));
+    QCOMPARE(world.partition().log()->log_end_offset(), Offset(1));
+    QCOMPARE(world.events.count<event::LogTruncated>(), 1);
+    QCOMPARE(world.asked()->fetch_offset, Offset(1));
+    world.give(world.answer(0, World::stored(1, 1, "other"), 2));
+    QCOMPARE(world.partition().log()->log_end_offset(), Offset(2));
+    QCOMPARE(world.partition().log()->high_watermark(), Offset(2));
+  }
+
+  // It led an epoch in which nothing was written: the epoch is not to be found in the leader's log, the records are.
+  void an_empty_epoch_does_not_hold_a_follower_up() {
+    World world;
+    world.produce(1);
+    world.change(std::nullopt, 0);  // epoch 1, empty
+    world.change(std::nullopt, 1);  // epoch 2 elsewhere
+    QCOMPARE(world.asked()->last_fetched_epoch, LeaderEpoch(1));
+    wire::FetchResponse response = world.answer(0, Bytes{}, 1);
+    response.responses[0].partitions[0].diverging_epoch.epoch = 0;
+    response.responses[0].partitions[0].diverging_epoch.end_offset = Offset(1);
+    world.give(std::move(response));
+    QCOMPARE(world.partition().log()->log_end_offset(), Offset(1));
+    QCOMPARE(world.events.count<event::LogTruncated>(), 0);
+    QCOMPARE(world.asked()->last_fetched_epoch, LeaderEpoch(0));
+  }
+
+  void answers_of_another_time_are_dropped() {
+    World world;
+    world.change(std::nullopt, 1);
+    const std::uint64_t old = world.out.peer_fetches[0].id;
+    world.out.peer_fetches.clear();
+    world.change(std::nullopt, 1);  // the same leader, another epoch
+    world.broker->fetched(old, world.answer(0, World::stored(0, 1), 1), world.both());
+    world.settle();
+    QCOMPARE(world.partition().log()->log_end_offset(), Offset(0));
+    QCOMPARE(world.asked()->current_leader_epoch, LeaderEpoch(2));
+    // Led by itself now: what comes is for nobody, and nothing is asked any more.
+    const std::uint64_t last = world.out.peer_fetches[0].id;
+    world.out.peer_fetches.clear();
+    world.change(std::nullopt, 0);
+    world.broker->fetched(last, world.answer(0, World::stored(0, 2), 1), world.both());
+    world.settle();
+    QCOMPARE(world.partition().log()->log_end_offset(), Offset(0));
+    QVERIFY(world.out.peer_fetches.empty());
+    world.broker->fetched(12'345, world.answer(0, World::stored(0, 2), 1), world.both());
+    world.broker->fetch_failed(12'345, world.both());
+    world.broker->alter_partition_failed(world.both());
+  }
+
+  void a_follower_out_of_range_asks_where_the_log_is() {
+    World world;
+    world.produce(1);
+    world.change(std::nullopt, 1);
+    wire::FetchResponse response = world.answer(0, Bytes{}, -1);
+    response.responses[0].partitions[0].error_code = ErrorCode::offset_out_of_range;
+    world.give(std::move(response));
+    const auto listed = [&](std::int64_t offset) {
+      QCOMPARE(world.out.peer_list_offsets.size(), std::size_t{1});
+      const PeerListOffsets asked = std::move(world.out.peer_list_offsets[0]);
+      world.out.peer_list_offsets.clear();
+      wire::ListOffsetsResponse answer;
+      auto& topic = answer.topics.emplace_back();
+      topic.name = "t";
+      auto& partition = topic.partitions.emplace_back();
+      partition.offset = Offset(offset);
+      world.broker->offsets_listed(asked.id, answer, world.both());
+      world.settle();
+      QCOMPARE(asked.request.replica_id, BrokerId(0));
+    };
+    QCOMPARE(world.out.peer_list_offsets[0].request.topics[0].partitions[0].timestamp, std::int64_t{-1});
+    listed(50);  // the leader has more, so it begins further on
+    QCOMPARE(world.out.peer_list_offsets[0].request.topics[0].partitions[0].timestamp, std::int64_t{-2});
+    listed(40);
+    QCOMPARE(world.partition().log()->log_start_offset(), Offset(40));
+    QCOMPARE(world.partition().log()->log_end_offset(), Offset(40));
+    QCOMPARE(world.asked()->fetch_offset, Offset(40));
+    QCOMPARE(world.asked()->last_fetched_epoch, kNoLeaderEpoch);
+  }
+
+  void errors_wait_longer_and_longer_and_failures_open_a_new_session() {
+    World world(2);
+    world.change(std::nullopt, 1, 0);
+    wire::FetchResponse response = world.answer(0, Bytes{}, 0);
+    response.responses[0].partitions[0].error_code = ErrorCode::not_leader_or_follower;
+    world.give(std::move(response));
+    QVERIFY(world.out.peer_fetches.empty());  // nothing else to ask this leader for
+    world.pass(milliseconds(9));
+    QVERIFY(world.out.peer_fetches.empty());
+    world.pass(milliseconds(2));
+    QVERIFY(world.asked() != nullptr);
+    response = world.answer(0, Bytes{}, 0);
+    response.responses[0].partitions[0].error_code = ErrorCode::unknown_leader_epoch;
+    world.give(std::move(response));
+    world.pass(milliseconds(15));
+    QVERIFY(world.out.peer_fetches.empty());
+    world.pass(milliseconds(6));
+    QVERIFY(world.asked() != nullptr);
+    world.give(world.answer(0, World::stored(0, 1), 0));
+    QCOMPARE(world.out.peer_fetches[0].request.session_id, 5);
+    const std::uint64_t id = world.out.peer_fetches[0].id;
+    world.out.peer_fetches.clear();
+    world.broker->fetch_failed(id, world.both());
+    world.pass(milliseconds(11));
+    QCOMPARE(world.out.peer_fetches.size(), std::size_t{1});
+    QCOMPARE(world.out.peer_fetches[0].request.session_id, 5);  // closes the old one
+    QCOMPARE(world.out.peer_fetches[0].request.session_epoch, 0);
+    QCOMPARE(world.asked()->fetch_offset, Offset(1));
+    // The leader forgot the session.
+    wire::FetchResponse gone;
+    gone.error_code = ErrorCode::fetch_session_id_not_found;
+    world.give(std::move(gone));
+    world.pass(milliseconds(21));
+    QCOMPARE(world.out.peer_fetches.size(), std::size_t{1});
+    QCOMPARE(world.out.peer_fetches[0].request.session_id, 0);
+    QCOMPARE(world.out.peer_fetches[0].request.session_epoch, 0);
+  }
+
+  void damaged_records_are_asked_for_again() {
+    World world;
+    world.change(std::nullopt, 1);
+    const Bytes good = World::stored(0, 1);
+    ByteBuilder copy(good.size());
+    std::memcpy(copy.extend(good.size()), good.data(), good.size());
+    Bytes bad = copy.finish();
+    bad.unique_data()[good.size() - 1] ^= std::byte{1};
+    world.give(world.answer(0, std::move(bad), 1));
+    QCOMPARE(world.partition().log()->log_end_offset(), Offset(0));
+    QCOMPARE(world.partition().log()->high_watermark(), Offset(0));
+    world.pass(milliseconds(11));
+    QCOMPARE(world.asked()->fetch_offset, Offset(0));
+    // Part of a batch at the end is no damage.
+    ByteBuilder two(2 * good.size());
+    std::memcpy(two.extend(good.size()), good.data(), good.size());
+    const Bytes next = World::stored(1, 1);
+    std::memcpy(two.extend(next.size() / 2), next.data(), next.size() / 2);
+    world.give(world.answer(0, two.finish(), 1));
+    QCOMPARE(world.partition().log()->log_end_offset(), Offset(1));
+    QCOMPARE(world.asked()->fetch_offset, Offset(1));
+  }
+
+  void records_are_not_copied() {
+    World world;
+    world.change(std::nullopt, 1);
+    Bytes frame = World::stored(0, 1, std::string(10'000, 'v'));
+    const Block* block = frame.block();
+    world.give(world.answer(0, frame, 0));
+    const log::ReadOutcome read = world.partition().log()->read({Offset(0), 1 << 20, true, log::ReadIsolation::log_end});
+    QCOMPARE(std::get<Bytes>(read.records.pieces()[0]).block(), block);
+  }
+};
+
+QTEST_APPLESS_MAIN(TstReplicas)
+#include "tst_replicas.moc"
