@@ -435,7 +435,9 @@ struct NodeCore::Impl final : Node, ClusterLink::Host {
     control_options.broker_configs = configs;
     metadata::Registration& registration = control_options.registration;
     registration.broker = options_.node;
-    registration.incarnation = Uuid::random(prng_);
+    // Another one in every life, also of a node that is always started with the same seed.
+    Prng life(prng_.next() ^ static_cast<std::uint64_t>(now_.wall.ms));
+    registration.incarnation = Uuid::random(life);
     registration.listeners.push_back({"PLAINTEXT", options_.advertised_host, options_.advertised_port, 0});
     if (const std::string* rack = configs->find("broker.rack")) {
       registration.rack = *rack;

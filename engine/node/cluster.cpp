@@ -124,7 +124,8 @@ std::unique_ptr<Node> Cluster::make_node(BrokerId id, ListenOptions listen) {
   }
   settings.listen = std::move(listen);
   settings.disk = disk_;
-  settings.seed = options_.seed + static_cast<std::uint64_t>(id.value());
+  // Every life draws other numbers: the incarnation by which the controller knows a broker again is one of them.
+  settings.seed = Prng(options_.seed + static_cast<std::uint64_t>(id.value()) + (static_cast<std::uint64_t>(++lives_) << 32U)).next();
   event::EventSink* sink = observer_ != nullptr ? &observer_->add_node(id) : nullptr;
   return std::make_unique<Node>(std::move(settings), *pool_, sink);
 }

@@ -100,6 +100,7 @@ class Cluster {
   std::unique_ptr<DiskPool> pool_;
   std::vector<std::unique_ptr<Node>> nodes_;  // by id; one that was stopped stays, to be replaced when it starts
   std::vector<api::ControllerPeer> controllers_;
+  std::uint32_t lives_ = 0;  // of nodes, all together
   std::map<std::pair<BrokerId, BrokerId>, Link> links_;  // by direction; only those that are not as they should be
 };
 
