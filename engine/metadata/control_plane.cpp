@@ -51,6 +51,7 @@ struct ControlPlane::Impl {
   Instant snapshot_at = kNever;
   std::int64_t retention_bytes = 0;
   LeaderEpoch active_in{0};               // the epoch that the controller is active in
+  LeaderEpoch aborted_in{-1};             // the epoch in which an open transaction was ended
   bool initial_image_due = false;         // what the log held is to be published
   std::optional<Offset> completions_due;  // images up to here have been handed out
   bool registered = false;                // asked for, in this life
@@ -276,6 +277,20 @@ struct ControlPlane::Impl {
     out.published.push_back({image, std::move(published.delta)});
   }
 
+  // The controller before this one died in the middle of a transaction (KIP-868): nothing of it counts. When this is committed, the
+  // new controller begins.
+  void abort_transaction(Instant now, WallTime wall, Outputs& out) {
+    if (std::exchange(aborted_in, quorum->epoch()) == quorum->epoch()) {
+      return;
+    }
+    wire::AbortTransactionRecord record;
+    record.reason = "the controller that began it does not lead any more";
+    Result<Bytes> value = encode_record(Record(std::move(record)));
+    HW_ASSERT(value.has_value(), "it encodes");
+    quorum->append({std::move(*value)}, wall, now, raft_out);
+    take_raft_outputs(out);
+  }
+
   void activate() {
     controller.become_active(image, quorum->epoch().value(), quorum->log_end_offset());
     active_in = quorum->epoch();
@@ -383,7 +398,11 @@ void ControlPlane::pump(Instant now, WallTime wall, Outputs& out) {
   }
   // A new leader's controller begins where everything of earlier epochs is committed and replayed.
   if (s.quorum->is_leader() && !s.controller.active() && s.replayed_to >= s.quorum->view().epoch_start) {
-    s.activate();
+    if (s.builder.in_transaction()) {
+      s.abort_transaction(now, wall, out);
+    } else {
+      s.activate();
+    }
   }
   if (s.options.registers && s.controller.active()) {
     // Somebody took its registration away: a broker that lives registers again.

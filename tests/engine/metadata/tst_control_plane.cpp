@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/metadata/image/image_records.h"
+#include "engine/raft/control_records.h"
 #include "engine/raft/memory_log.h"
 #include "engine/wire/record/batch.h"
 #include "tests/engine/metadata/metadata_fixture.h"
@@ -234,6 +235,7 @@ class TestControlPlane : public QObject {
   void all_follow_the_leader();
   void another_controller_takes_over();
   void who_loses_the_lead_says_so();
+  void a_transaction_without_an_end_is_aborted();
   void an_image_written_out_comes_back();
   void a_late_node_begins_with_a_snapshot();
   void a_node_that_was_away_learns_what_went();
@@ -302,6 +304,32 @@ void TestControlPlane::who_loses_the_lead_says_so() {
   QVERIFY(!planes.plane(leader).controller().active());
   QVERIFY(answer == ErrorCode::not_controller);
   QVERIFY(planes.plane(leader).image()->find_topic("late") == nullptr);
+}
+
+void TestControlPlane::a_transaction_without_an_end_is_aborted() {
+  Planes planes(1);
+  planes.run(milliseconds(100));
+  QVERIFY(planes.create(0, "before") == ErrorCode::none);
+  planes.stop(0);
+  // The process died between two batches of one transaction.
+  wire::BeginTransactionRecord begin;
+  begin.name = "half of it";
+  const std::vector<Record> half{Record(begin), topic("half", 77)};
+  std::vector<Bytes> values;
+  for (const Record& record : half) {
+    values.push_back(*encode_record(record));
+  }
+  raft::MemoryLog& log = planes.node(0).log;
+  QVERIFY(log.append_as_leader(raft::data_batch_of(values, log.end_offset(), log.last_epoch(), planes.wall()), log.last_epoch(),
+                               planes.wall())
+              .has_value());
+  log.flush();
+  planes.start(0);
+  planes.run(milliseconds(100));
+  QVERIFY(planes.leader() == 0);
+  QVERIFY(planes.plane(0).image()->find_topic("half") == nullptr);
+  QVERIFY(planes.create(0, "half") == ErrorCode::none);
+  QVERIFY(planes.create(0, "before") == ErrorCode::topic_already_exists);
 }
 
 void TestControlPlane::an_image_written_out_comes_back() {
