@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// UpdateFeatures, ElectLeaders, AlterPartitionReassignments, ListPartitionReassignments, DescribeQuorum, UnregisterBroker.
+// UpdateFeatures, ElectLeaders, AlterPartitionReassignments, ListPartitionReassignments, DescribeQuorum, UnregisterBroker, UnregisterController.
 #include <utility>
 
 #include "engine/api/admin_handlers.h"
@@ -50,6 +50,19 @@ void handle_unregister_broker(Node& node, const RequestContext& context, wire::U
     response.error_message = refusal.message;
     node.reply(token, response);
   });
+}
+
+void handle_unregister_controller(Node& node, const RequestContext& context, wire::UnregisterControllerRequest& request) {
+  node.controller().unregister_controller(
+      BrokerId(request.controller_id), [&node, token = context.token](const metadata::Refusal& refusal) {
+        wire::UnregisterControllerResponse response;
+        response.error_code = refusal.error;
+        response.error_message.reset();
+        if (!refusal.message.empty()) {
+          response.error_message = refusal.message;
+        }
+        node.reply(token, response);
+      });
 }
 
 }  // namespace hw::api

@@ -39,6 +39,7 @@ std::span<const Handler> admin_handlers() {
       handler<wire::AddRaftVoterRequest, ask_quorum<wire::AddRaftVoterRequest>>(),
       handler<wire::RemoveRaftVoterRequest, ask_quorum<wire::RemoveRaftVoterRequest>>(),
       handler<wire::UnregisterBrokerRequest, handle_unregister_broker>(),
+      handler<wire::UnregisterControllerRequest, handle_unregister_controller>(),
       handler<wire::GetTelemetrySubscriptionsRequest, handle_get_telemetry_subscriptions>(false),
       handler<wire::PushTelemetryRequest, handle_push_telemetry>(false),
       handler<wire::CreateTopicsRequest, handle_create_topics>(),

@@ -38,6 +38,7 @@
 #include "engine/wire/msg/sasl_authenticate.h"
 #include "engine/wire/msg/sasl_handshake.h"
 #include "engine/wire/msg/unregister_broker.h"
+#include "engine/wire/msg/unregister_controller.h"
 #include "engine/wire/msg/update_features.h"
 
 namespace hw::api {
@@ -74,6 +75,7 @@ void handle_alter_partition_reassignments(Node& node, const RequestContext& cont
 void handle_list_partition_reassignments(Node& node, const RequestContext& context,
                                          wire::ListPartitionReassignmentsRequest& request);
 void handle_unregister_broker(Node& node, const RequestContext& context, wire::UnregisterBrokerRequest& request);
+void handle_unregister_controller(Node& node, const RequestContext& context, wire::UnregisterControllerRequest& request);
 void handle_get_telemetry_subscriptions(Node& node, const RequestContext& context,
                                         wire::GetTelemetrySubscriptionsRequest& request);
 void handle_push_telemetry(Node& node, const RequestContext& context, wire::PushTelemetryRequest& request);

@@ -19,6 +19,7 @@
 #include "engine/wire/msg/list_partition_reassignments.h"
 #include "engine/wire/msg/remove_raft_voter.h"
 #include "engine/wire/msg/unregister_broker.h"
+#include "engine/wire/msg/unregister_controller.h"
 #include "engine/wire/msg/update_features.h"
 
 namespace hw::api {
@@ -82,6 +83,7 @@ bool forwardable(std::int16_t api_key) noexcept {
     case wire::DescribeQuorumRequest::kApiKey:
     case wire::UpdateFeaturesRequest::kApiKey:
     case wire::UnregisterBrokerRequest::kApiKey:
+    case wire::UnregisterControllerRequest::kApiKey:
     case wire::AddRaftVoterRequest::kApiKey:
     case wire::RemoveRaftVoterRequest::kApiKey:
       return true;

@@ -340,6 +340,25 @@ void Controller::unregister_broker(BrokerId broker, Done<Refusal> done) {
                          Impl::Atomic::yes);
 }
 
+void Controller::unregister_controller(BrokerId controller, Done<Refusal> done) {
+  std::vector<Record> records;
+  Refusal result;
+  if (controller == impl_->options.node) {
+    result = {ErrorCode::invalid_request, "the active controller cannot unregister itself"};
+  } else if (!impl_->image().controllers().contains(controller)) {
+    result = {ErrorCode::controller_id_not_registered,
+              "controller " + std::to_string(controller.value()) + " is not registered"};
+  } else {
+    wire::UnregisterControllerRecord record;
+    record.controller_id = controller.value();
+    records.emplace_back(std::move(record));
+  }
+  if (!impl_->active) {
+    records.clear();
+  }
+  impl_->finish<Refusal>(std::move(records), std::move(result), {ErrorCode::not_controller, {}}, std::move(done));
+}
+
 void Controller::Impl::fence(BrokerId id, std::function<void(bool)> run) {
   std::vector<Record> records;
   if (const BrokerImage* broker = image().find_broker(id); broker != nullptr && !broker->fenced) {

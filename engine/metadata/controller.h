@@ -157,6 +157,7 @@ class Controller {
   void unfence_broker(BrokerId broker, Done<wire::ErrorCode> done);
   void fence_broker(BrokerId broker, Done<wire::ErrorCode> done);
   void unregister_broker(BrokerId broker, Done<Refusal> done);
+  void unregister_controller(BrokerId controller, Done<Refusal> done);  // not this one while it is active
 
   // Used by Metadata (auto.create.topics.enable) and by coordinators. Creates those that do not exist and are not
   // being created; names are checked like CreateTopics'. The result tells the error of each name.

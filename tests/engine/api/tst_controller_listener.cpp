@@ -16,6 +16,7 @@
 #include "engine/wire/msg/describe_cluster.h"
 #include "engine/wire/msg/list_partition_reassignments.h"
 #include "engine/wire/msg/metadata.h"
+#include "engine/wire/msg/unregister_controller.h"
 #include "tests/engine/api/node_fixture.h"
 
 using namespace hw;
@@ -90,11 +91,11 @@ void TestControllerListener::its_apis_are_not_those_of_brokers() {
   const auto here = offered(world.controller);
   const auto at_broker = offered(world.node.connect());
   using Range = std::pair<std::int16_t, std::int16_t>;
-  const std::map<std::int16_t, Range> golden{{56, {2, 3}}, {58, {0, 0}}, {62, {0, 4}}, {63, {0, 2}},
+  const std::map<std::int16_t, Range> golden{{56, {2, 3}}, {94, {0, 0}}, {58, {0, 0}}, {62, {0, 4}}, {63, {0, 2}},
                                              {67, {0, 0}}, {70, {0, 0}}, {73, {0, 0}}};
   for (const auto& [key, range] : golden) {
     QVERIFY2(here.contains(key) && here.at(key) == range, QByteArray::number(key));
-    QVERIFY2(!at_broker.contains(key), QByteArray::number(key));
+    QVERIFY2(at_broker.contains(key) == (key == wire::UnregisterControllerRequest::kApiKey), QByteArray::number(key));
   }
   QVERIFY(!here.contains(wire::MetadataRequest::kApiKey));
   world.node.send(world.controller, wire::MetadataRequest{}, 9);
@@ -227,6 +228,15 @@ void TestControllerListener::topics_are_created_there() {
   wire::DescribeClusterRequest ask;
   ask.endpoint_type = 2;
   QCOMPARE(world.node.call<wire::DescribeClusterResponse>(world.controller, ask, 2).brokers.size(), std::size_t{2});
+  wire::UnregisterControllerRequest gone;
+  const auto unregister = [&](std::int32_t id) {
+    gone.controller_id = id;
+    return world.node.call<wire::UnregisterControllerResponse>(world.node.connect(), gone, 0).error_code;
+  };
+  QCOMPARE(unregister(3), ErrorCode::none);
+  QCOMPARE(unregister(3), ErrorCode::controller_id_not_registered);
+  QCOMPARE(unregister(1), ErrorCode::invalid_request);
+  QCOMPARE(world.node.call<wire::DescribeClusterResponse>(world.controller, ask, 2).brokers.size(), std::size_t{1});
 }
 
 QTEST_APPLESS_MAIN(TestControllerListener)
