@@ -91,6 +91,7 @@ void Application::failed(Errc code, const QString& detail) {
   }
   using ui::MainWindow;
   using ui::QuestionDialog;
+  bool stay = false;  // Esc: the pages say what failed, and offer to try again
   const int port = arguments_.cluster.port.value_or(9092);
   if (code == Errc::in_use) {
     const int other = node::next_free_port("127.0.0.1", static_cast<std::uint16_t>(port + 1));
@@ -99,27 +100,39 @@ void Application::failed(Errc code, const QString& detail) {
     if (other > 0) {
       question.addAnswer(MainWindow::tr("Open beside it on port %1").arg(other), QuestionDialog::AnswerKind::primary);
     }
-    if (question.exec() == 2) {
+    const int answer = question.exec();
+    if (answer == 2) {
       arguments_.port = other;
       restart();
       return;
     }
+    stay = answer == 0;
   } else if (code == Errc::locked) {
     QuestionDialog question(MainWindow::tr("This folder is in use"), detail.toHtmlEscaped(), window_.get());
     question.addAnswer(MainWindow::tr("Quit"), QuestionDialog::AnswerKind::normal);
     question.addAnswer(MainWindow::tr("Open another cluster in memory"), QuestionDialog::AnswerKind::primary);
-    if (question.exec() == 2) {
+    const int answer = question.exec();
+    if (answer == 2) {
       arguments_.cluster.directory.clear();
       arguments_.cluster.memory = true;
       restart();
       return;
     }
+    stay = answer == 0;
   } else {
     QuestionDialog question(MainWindow::tr("The cluster cannot start"), detail.toHtmlEscaped(), window_.get());
-    question.addAnswer(MainWindow::tr("Quit"), QuestionDialog::AnswerKind::primary);
-    question.exec();
+    question.addAnswer(MainWindow::tr("Quit"), QuestionDialog::AnswerKind::normal);
+    question.addAnswer(MainWindow::tr("Try again"), QuestionDialog::AnswerKind::primary);
+    const int answer = question.exec();
+    if (answer == 2) {
+      restart();
+      return;
+    }
+    stay = answer == 0;
   }
-  quit_(exit_code);
+  if (!stay) {
+    quit_(exit_code);
+  }
 }
 
 // Not from inside the session's own signal.

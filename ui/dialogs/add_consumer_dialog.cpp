@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "ui/session/session_admin.h"
+#include "ui/dialogs/dialog_parts.h"
 #include "ui/theme/theme.h"
 #include "ui/window/controls.h"
 
@@ -103,19 +104,11 @@ AddConsumerDialog::AddConsumerDialog(Session* session, const ConsumerCommand& st
   add(tr("How many"), count_);
   column->addLayout(grid);
   column->addSpacing(t.px(6));
-  auto* answers = new QHBoxLayout;
-  answers->setSpacing(t.px(8));
-  answers->addStretch(1);
-  auto* cancel = new Button(Button::Kind::normal, {}, tr("Cancel"), this);
-  connect(cancel, &Button::clicked, this, &QDialog::reject);
-  answers->addWidget(cancel);
-  add_ = new Button(Button::Kind::primary, {}, tr("Add consumer"), this);
+  add_ = add_answer_row(column, this, tr("Add consumer")).accept;
   connect(add_, &Button::clicked, this, [this] {
     Q_EMIT chosen(command(), count_->value());
     accept();
   });
-  answers->addWidget(add_);
-  column->addLayout(answers);
   connect(group_, &QLineEdit::textChanged, this, &AddConsumerDialog::validate);
   connect(topic_, &QComboBox::editTextChanged, this, &AddConsumerDialog::validate);
   connect(commit_, &SegmentedControl::activated, this, [this](int index) {

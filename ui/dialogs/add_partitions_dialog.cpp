@@ -182,17 +182,9 @@ AddPartitionsDialog::AddPartitionsDialog(Session* session, const QString& topic,
   column->addWidget(map_, 1);
   command_ = add_command_line(column, this);
   failure_ = add_failure_line(column, this);
-  auto* answers = new QHBoxLayout;
-  answers->setSpacing(t.px(8));
-  answers->addStretch(1);
-  auto* cancel = new Button(Button::Kind::normal, {}, tr("Cancel"), this);
-  connect(cancel, &Button::clicked, this, &QDialog::reject);
-  answers->addWidget(cancel);
-  add_ = new Button(Button::Kind::primary, {}, tr("Add partitions"), this);
+  add_ = add_answer_row(column, this, tr("Add partitions")).accept;
   add_->setObjectName(QStringLiteral("growButton"));
   connect(add_, &Button::clicked, this, &AddPartitionsDialog::submit);
-  answers->addWidget(add_);
-  column->addLayout(answers);
   connect(total_, &QSpinBox::valueChanged, this, &AddPartitionsDialog::refresh);
   new FocusRing(this);
   refresh();

@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "ui/models/topic_rules.h"
+#include "ui/dialogs/dialog_parts.h"
 #include "ui/theme/theme.h"
 #include "ui/window/controls.h"
 
@@ -126,20 +127,9 @@ CreateTopicDialog::CreateTopicDialog(Session* session, QWidget* parent) : QDialo
   column->addWidget(command_line_);
   column->addSpacing(t.px(8));
 
-  failure_ = new TextLabel({}, FontRole::control, TextLabel::Tone::err, this);
-  failure_->setWordWrap(true);
-  failure_->hide();
-  column->addWidget(failure_);
-  auto* row = new QHBoxLayout;
-  row->setSpacing(t.px(8));
-  row->addStretch(1);
-  auto* cancel = new Button(Button::Kind::normal, {}, tr("Cancel"), this);
-  connect(cancel, &Button::clicked, this, &QDialog::reject);
-  row->addWidget(cancel);
-  create_ = new Button(Button::Kind::primary, {}, tr("Create topic"), this);
+  failure_ = add_failure_line(column, this);
+  create_ = add_answer_row(column, this, tr("Create topic")).accept;
   connect(create_, &Button::clicked, this, &CreateTopicDialog::submit);
-  row->addWidget(create_);
-  column->addLayout(row);
 
   connect(name_, &QLineEdit::textChanged, this, &CreateTopicDialog::validate);
   connect(name_, &QLineEdit::returnPressed, this, &CreateTopicDialog::submit);

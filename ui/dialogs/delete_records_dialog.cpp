@@ -68,22 +68,15 @@ DeleteRecordsDialog::DeleteRecordsDialog(Session* session, const QString& topic,
   command_ = add_command_line(column, this);
   failure_ = add_failure_line(column, this);
   column->addStretch(1);
-  auto* answers = new QHBoxLayout;
-  answers->setSpacing(t.px(8));
-  answers->addStretch(1);
-  auto* cancel = new Button(Button::Kind::normal, {}, tr("Cancel"), this);
-  connect(cancel, &Button::clicked, this, &QDialog::reject);
-  answers->addWidget(cancel);
-  delete_ = new Button(Button::Kind::danger, {}, tr("Delete records"), this);
+  const AnswerRow answers = add_answer_row(column, this, tr("Delete records"), Button::Kind::danger);
+  delete_ = answers.accept;
   delete_->setObjectName(QStringLiteral("deleteRecords"));
   connect(delete_, &Button::clicked, this, &DeleteRecordsDialog::submit);
-  answers->addWidget(delete_);
-  column->addLayout(answers);
   connect(partition_, &QComboBox::currentIndexChanged, this, &DeleteRecordsDialog::refresh);
   connect(offset_, &QLineEdit::textChanged, this, &DeleteRecordsDialog::refresh);
   new FocusRing(this);
   refresh();
-  cancel->setFocus();
+  answers.cancel->setFocus();
 }
 
 QString DeleteRecordsDialog::summary() const { return summary_->text(); }

@@ -7,6 +7,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "ui/dialogs/dialog_parts.h"
 #include "ui/theme/theme.h"
 #include "ui/window/controls.h"
 
@@ -27,10 +28,7 @@ QuestionDialog::QuestionDialog(const QString& title, const QString& text, QWidge
   body_ = new QVBoxLayout;
   body_->setSpacing(t.px(6));
   column->addLayout(body_);
-  failure_ = new TextLabel({}, FontRole::control, TextLabel::Tone::err, this);
-  failure_->setWordWrap(true);
-  failure_->hide();
-  column->addWidget(failure_);
+  failure_ = add_failure_line(column, this);
   column->addSpacing(t.px(8));
   answers_ = new QHBoxLayout;
   answers_->setSpacing(t.px(8));
@@ -97,6 +95,8 @@ Button* QuestionDialog::addAnswer(const QString& text, AnswerKind kind) {
   answers_->addWidget(button);
   return button;
 }
+
+Button* QuestionDialog::addCancel() { return addAnswer(cancel_text(), AnswerKind::normal); }
 
 void QuestionDialog::setFailure(const QString& text) {
   failure_->setText(text);

@@ -27,6 +27,7 @@ class QuestionDialog : public QDialog {
   QLineEdit* addInput(const QString& label, const QString& value);
   // The answer's index is what exec() returns plus one; 0 is Esc. Answers stand from left to right.
   Button* addAnswer(const QString& text, AnswerKind kind);
+  Button* addCancel();
   void setFailure(const QString& text);
 
  signals:

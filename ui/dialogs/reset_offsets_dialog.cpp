@@ -77,17 +77,9 @@ ResetOffsetsDialog::ResetOffsetsDialog(Session* session, const QString& group, s
   column->addWidget(summary_);
   command_ = add_command_line(column, this);
   failure_ = add_failure_line(column, this);
-  auto* answers = new QHBoxLayout;
-  answers->setSpacing(t.px(8));
-  answers->addStretch(1);
-  auto* cancel = new Button(Button::Kind::normal, {}, tr("Cancel"), this);
-  connect(cancel, &Button::clicked, this, &QDialog::reject);
-  answers->addWidget(cancel);
-  apply_ = new Button(Button::Kind::primary, {}, tr("Apply"), this);
+  apply_ = add_answer_row(column, this, tr("Apply")).accept;
   apply_->setObjectName(QStringLiteral("applyReset"));
   connect(apply_, &Button::clicked, this, &ResetOffsetsDialog::apply);
-  answers->addWidget(apply_);
-  column->addLayout(answers);
 
   const observe::ViewPtr view = session_->view();
   if (const observe::GroupView* g = view->find_group(group_.toStdString()); g != nullptr) {

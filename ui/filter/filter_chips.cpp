@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "ui/dialogs/dialog_parts.h"
 #include "ui/filter/filter_box.h"
 #include "ui/painting/text.h"
 #include "ui/theme/glyphs.h"
@@ -258,13 +259,7 @@ void FilterChips::addDialog() {
   column->addLayout(row);
   auto* preview = new TextLabel({}, FontRole::data, TextLabel::Tone::text2, dialog);
   column->addWidget(preview);
-  auto* buttons = new QHBoxLayout;
-  auto* cancel = new Button(Button::Kind::normal, {}, tr("Cancel"), dialog);
-  auto* add = new Button(Button::Kind::primary, {}, tr("Add"), dialog);
-  buttons->addStretch(1);
-  buttons->addWidget(cancel);
-  buttons->addWidget(add);
-  column->addLayout(buttons);
+  Button* add = add_answer_row(column, dialog, tr("Add")).accept;
   const auto chosen = [this, field]() -> const filter::Field& {
     return box_->vocabulary().fields()[static_cast<std::size_t>(std::max(0, field->currentIndex()))];
   };
@@ -297,7 +292,6 @@ void FilterChips::addDialog() {
   connect(op, &QComboBox::currentIndexChanged, dialog, refresh);
   connect(name, &QLineEdit::textChanged, dialog, refresh);
   connect(value, &QLineEdit::textChanged, dialog, refresh);
-  connect(cancel, &QAbstractButton::clicked, dialog, &QDialog::reject);
   connect(add, &QAbstractButton::clicked, dialog, &QDialog::accept);
   connect(dialog, &QDialog::accepted, this, [this, written] { box_->addCondition(written()); });
   choose();

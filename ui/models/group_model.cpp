@@ -28,6 +28,31 @@ QString trend_text(const GroupFacts& f) {
 
 }  // namespace
 
+// The classic coordinator is the only one that there is; a new one says so in the view, and this becomes longer.
+GroupKind kind_of(const observe::GroupView& group) {
+  return group.protocol_type.empty()         ? GroupKind::offsets
+         : group.protocol_type == "consumer" ? GroupKind::classic
+                                             : GroupKind::other;
+}
+
+QString kind_words(GroupKind kind) {
+  switch (kind) {
+    case GroupKind::classic:
+      return QStringLiteral("classic");
+    case GroupKind::consumer:
+      return QStringLiteral("consumer");
+    case GroupKind::share:
+      return QStringLiteral("share");
+    case GroupKind::streams:
+      return QStringLiteral("streams");
+    case GroupKind::other:
+      return words(QT_TRANSLATE_NOOP("hw::ui::GroupModel", "other"));
+    case GroupKind::offsets:
+      return words(QT_TRANSLATE_NOOP("hw::ui::GroupModel", "offsets only"));
+  }
+  return {};
+}
+
 QString group_kind(const observe::GroupView& group) {
   if (group.protocol_type.empty()) {
     return words(QT_TRANSLATE_NOOP("hw::ui::GroupModel", "offsets only"));
@@ -434,6 +459,11 @@ void GroupModel::setOrder(Column column, Qt::SortOrder order) {
       rows_, ids, [](const Row& row) -> const std::string& { return row.id; },
       [this](const std::string& id) { return makeRow(id); });
   held_ = held;
+}
+
+int GroupModel::count(GroupKind of) const {
+  return static_cast<int>(
+      std::count_if(known_.begin(), known_.end(), [of](const auto& each) { return kind_of(*each.second.facts.group) == of; }));
 }
 
 const GroupFacts* GroupModel::facts(const QString& group) const {

@@ -44,6 +44,19 @@ struct GroupFacts {
   std::size_t trend_count = 0;
 };
 
+// What kind a group is, as ListGroups and its like tell them apart. Only those that a coordinator here serves occur.
+enum class GroupKind : std::uint8_t {
+  classic,   // consumers of the classic protocol
+  consumer,  // KIP-848
+  share,     // KIP-932
+  streams,   // KIP-1071
+  other,     // members of another protocol type: connect, sr …
+  offsets,   // nobody has ever joined: it only keeps offsets
+};
+inline constexpr std::array<GroupKind, 6> kGroupKinds = {GroupKind::classic, GroupKind::consumer, GroupKind::share,
+                                                         GroupKind::streams, GroupKind::other,    GroupKind::offsets};
+[[nodiscard]] GroupKind kind_of(const observe::GroupView& group);
+[[nodiscard]] QString kind_words(GroupKind kind);
 // "classic", "connect", "offsets only": what kind of group this is.
 [[nodiscard]] QString group_kind(const observe::GroupView& group);
 [[nodiscard]] Glyph state_glyph(const observe::GroupView& group);
@@ -77,6 +90,7 @@ class GroupModel : public RowDiffModel {
   [[nodiscard]] QString groupAt(int row) const;
   [[nodiscard]] int rowOf(const QString& group) const;
   [[nodiscard]] int total() const { return static_cast<int>(known_.size()); }
+  [[nodiscard]] int count(GroupKind of) const;  // hidden ones included
   [[nodiscard]] Glyph attention() const { return attention_; }
   // Something with a time in it is shown: look again in a while although nothing moves.
   [[nodiscard]] bool ticking() const { return ticking_; }

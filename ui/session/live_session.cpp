@@ -143,6 +143,7 @@ void LiveSession::start() {
         [this, result = std::move(result)] {
           starter_.join();
           if (!result) {
+            noteTrouble(result.error());
             Q_EMIT startFailed(static_cast<int>(result.error().code), in_words(result.error()));
             return;
           }
@@ -159,6 +160,36 @@ void LiveSession::start() {
         },
         Qt::QueuedConnection);
   });
+}
+
+void LiveSession::noteTrouble(const Error& error) {
+  SessionTrouble trouble;
+  trouble.what = tr("The cluster did not start");
+  trouble.why = in_words(error);
+  trouble.can_retry = true;
+  switch (error.code) {
+    case Errc::in_use:
+      trouble.advice = tr("End the program that has the port, or start Highwater with another one (--port), then try again.");
+      break;
+    case Errc::locked:
+      trouble.advice = tr("Close the Highwater that has this folder open, then try again.");
+      break;
+    default:
+      trouble.advice = tr("Mend what is said above, then try again. The folder was left as it was found.");
+      break;
+  }
+  trouble_ = std::move(trouble);
+  Q_EMIT troubleChanged();
+}
+
+void LiveSession::retry() {
+  if (!trouble_ || running_ || starter_.joinable()) {
+    return;
+  }
+  trouble_.reset();
+  cluster_ = std::make_unique<node::Cluster>(options_.cluster);  // nothing of the failed one is left running
+  Q_EMIT troubleChanged();
+  start();
 }
 
 void LiveSession::takeView() {

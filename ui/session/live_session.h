@@ -46,6 +46,8 @@ class LiveSession final : public Session, public SessionAdmin {
   QString bootstrap() const override;
   StorageInfo storage() const override;
   std::int64_t foreignRecords() const override;
+  std::optional<SessionTrouble> trouble() const override { return trouble_; }
+  void retry() override;
   void read(const ReadQuery& query, std::function<void(ReadAnswer)> done) override;
   std::shared_ptr<BatchReader> batches() override;
   void produce(const ProduceCommand& command, std::function<void(ProduceAnswer)> done) override;
@@ -89,6 +91,7 @@ class LiveSession final : public Session, public SessionAdmin {
   [[nodiscard]] bool asks() const;  // the cluster runs and may be asked
   void takeView();
   void noteOwn();
+  void noteTrouble(const Error& error);
   std::function<void(Result<void>)> answerTo(std::function<void(QString error)> done);
 
   Options options_;
@@ -107,6 +110,7 @@ class LiveSession final : public Session, public SessionAdmin {
   std::shared_ptr<LiveBatches> batches_;
   QThreadPool doctors_;  // name lookups wait for the network
   observe::ViewPtr view_;
+  std::optional<SessionTrouble> trouble_;
   bool running_ = false;
   bool busy_ = false;  // keep() is under way
 };

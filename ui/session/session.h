@@ -104,6 +104,14 @@ struct StorageInfo {
   QString directory;
 };
 
+// Why a cluster does not serve, for people, translated.
+struct SessionTrouble {
+  QString what;    // "The cluster did not start"
+  QString why;
+  QString advice;  // what to do about it
+  bool can_retry = false;
+};
+
 class BatchReader;
 
 class Session : public QObject {
@@ -120,6 +128,11 @@ class Session : public QObject {
   [[nodiscard]] virtual StorageInfo storage() const = 0;
   // Records that clients other than our built-in ones have produced.
   [[nodiscard]] virtual std::int64_t foreignRecords() const = 0;
+
+  // Set while the cluster cannot be worked with; troubleChanged() tells.
+  [[nodiscard]] virtual std::optional<SessionTrouble> trouble() const { return std::nullopt; }
+  // Tries again what failed, where can_retry says that it may help.
+  virtual void retry() {}
 
   virtual void read(const ReadQuery& query, std::function<void(ReadAnswer)> done) = 0;
   // Batches as they are stored, for scans, the volume over time and the bytes pane (batch_reader.h); null: not available.
@@ -151,6 +164,7 @@ class Session : public QObject {
   // A new view, or counters moved. `view()` is current when this arrives.
   void frameReady();
   void failed(const QString& what);
+  void troubleChanged();
 };
 
 }  // namespace hw::ui

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/views/groups_page.h"
 
+#include <QCheckBox>
 #include <QContextMenuEvent>
 #include <QDateTime>
 #include <QHBoxLayout>
-#include <QHeaderView>
 #include <QPainter>
 #include <QScrollArea>
 #include <QScrollBar>
 #include <QSplitter>
-#include <QTableView>
 #include <QTableWidget>
-#include <QTimer>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
@@ -19,7 +17,6 @@
 #include "ui/dialogs/add_consumer_dialog.h"
 #include "ui/dialogs/question_dialog.h"
 #include "ui/dialogs/reset_offsets_dialog.h"
-#include "ui/filter/filter_box.h"
 #include "ui/models/group_why.h"
 #include "ui/painting/shapes.h"
 #include "ui/painting/text.h"
@@ -28,7 +25,6 @@
 #include "ui/theme/theme.h"
 #include "ui/views/assignment_matrix.h"
 #include "ui/views/config_dialog.h"
-#include "ui/views/data_delegate.h"
 #include "ui/views/list_filter.h"
 #include "ui/views/pane.h"
 #include "ui/views/rebalance_table.h"
@@ -37,7 +33,6 @@
 #include "ui/views/why_panel.h"
 #include "ui/window/command_registry.h"
 #include "ui/window/controls.h"
-#include "ui/window/hover_row.h"
 
 namespace hw::ui {
 
@@ -83,39 +78,33 @@ void draw_groups(QPainter& p, const QRectF& r) {
 }  // namespace
 
 GroupsPage::GroupsPage(QWidget* parent)
-    : Page({QStringLiteral("groups"), tr("Groups"), QStringLiteral("groups"), QKeySequence(Qt::Key_4), tr("Observe")}, parent),
+    : ListPage({QStringLiteral("groups"), tr("Groups"), QStringLiteral("groups"), QKeySequence(Qt::Key_4), tr("Observe")},
+               {.vocabulary = group_vocabulary(),
+                .hint = QStringLiteral("lag > 0 && state == Stable"),
+                .table_name = tr("Groups"),
+                .table_id = QStringLiteral("groupTable"),
+                .frame_ms = 200,
+                .settle_ms = 1'000},
+               parent),
       clock_([] { return QDateTime::currentMSecsSinceEpoch(); }) {
   const Theme& t = Theme::current();
-  filter_ = new FilterBox(group_vocabulary(), QStringLiteral("groups"), this);
-  filter_->setChipsShown(false);
-  filter_->setHint(QStringLiteral("lag > 0 && state == Stable"));
-  filter_->setMinimumWidth(t.px(240));
-  filter_->setMaximumWidth(t.px(460));
-  header()->addLeft(filter_);
-  connect(filter_, &FilterBox::applied, this, &GroupsPage::refresh);
+  for (const GroupKind kind : kGroupKinds) {
+    auto* box = new QCheckBox(kind_words(kind), this);
+    box->setObjectName(QStringLiteral("kind-%1").arg(static_cast<int>(kind)));
+    box->setAccessibleName(tr("Show groups of kind %1").arg(kind_words(kind)));
+    box->setChecked(true);
+    box->hide();
+    kinds_[static_cast<std::size_t>(kind)] = box;
+    connect(box, &QCheckBox::toggled, this, [this] { refresh(); });
+    header()->addLeft(box);
+  }
   auto* options = header()->addAction({}, tr("With options…"), QStringLiteral("consumer.options"));
   options->setObjectName(QStringLiteral("consumerOptions"));
   header()->addAction(QStringLiteral("plus"), tr("Consumer"), QStringLiteral("consumer.add"), QStringLiteral("G"));
 
   model_ = new GroupModel(this);
-  auto* body = new Pane(this);
-  auto* outer = new QVBoxLayout(body);
-  outer->setContentsMargins(0, 0, 0, 0);
-  outer->setSpacing(0);
-  splitter_ = new QSplitter(Qt::Vertical, body);
-  splitter_->setChildrenCollapsible(false);
-  splitter_->setHandleWidth(t.px(3));
-  outer->addWidget(splitter_, 1);
-  undo_ = new UndoBar(body);
-  outer->addWidget(undo_);
-  connect(undo_, &UndoBar::undoRequested, this, [this] { Q_EMIT commandRequested(QStringLiteral("edit.undo"), {}); });
-
-  table_ = new QTableView(splitter_);
-  table_->setObjectName(QStringLiteral("groupTable"));
-  table_->setModel(model_);
-  setup_table(table_, tr("Groups"));
-  new HoverRow(table_);
-  table_->setItemDelegate(new DataDelegate(
+  setModel(
+      model_,
       [this](const QModelIndex& index, bool selected) {
         const Colors& c = Theme::current().colors();
         CellLook look;
@@ -153,36 +142,19 @@ GroupsPage::GroupsPage(QWidget* parent)
         }
         return look;
       },
-      table_));
-  QHeaderView* head = table_->horizontalHeader();
-  head->setSectionsClickable(true);
-  head->setSortIndicatorShown(true);
-  head->setSortIndicator(GroupModel::status, Qt::DescendingOrder);
-  head->setStretchLastSection(false);
-  connect(head, &QHeaderView::sectionClicked, this, [this, head](int section) {
-    const auto column = static_cast<GroupModel::Column>(section);
-    const Qt::SortOrder order = column == model_->sortColumn() && model_->sortOrder() == Qt::DescendingOrder ? Qt::AscendingOrder
-                                : column == model_->sortColumn()                                            ? Qt::DescendingOrder
-                                : column == GroupModel::name                                                ? Qt::AscendingOrder
-                                                                                                            : Qt::DescendingOrder;
-    head->setSortIndicator(column, order);
-    model_->setOrder(column, order);
-  });
-  connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& index) {
+      [](int column) { return column == GroupModel::name; });
+  connect(table()->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& index) {
     const QString group = model_->groupAt(index.row());
     if (!group.isEmpty() && follow_selection_) {
       showGroup(group, true);
     }
   });
-  connect(table_, &QTableView::activated, this, [this](const QModelIndex& index) {
+  connect(table(), &QTableView::activated, this, [this](const QModelIndex& index) {
     Q_EMIT openRequested(Selection::ofGroup(model_->groupAt(index.row())));
   });
-  table_->viewport()->installEventFilter(this);
-  table_->setContextMenuPolicy(Qt::NoContextMenu);  // the page's own answers
-  connect(filter_, &FilterBox::leaveRequested, table_, [this] { table_->setFocus(); });
 
   // --- below: one group
-  details_ = new Pane(splitter_);
+  details_ = new Pane(splitter());
   auto* room = new QVBoxLayout(details_);
   room->setContentsMargins(0, 0, 0, 0);
   room->setSpacing(0);
@@ -279,31 +251,11 @@ GroupsPage::GroupsPage(QWidget* parent)
   rebalances_ = new RebalanceTable(details_);
   rebalances_->setMinimumHeight(t.px(27 + 2 * 25));
   room->addWidget(rebalances_, 2);
-  splitter_->addWidget(table_);
-  splitter_->addWidget(details_);
-  splitter_->setStretchFactor(0, 2);
-  splitter_->setStretchFactor(1, 5);
-  setContent(body);
-  setFocusProxy(table_);
-  connect(this, &Page::commandRequested, this, [this](const QString& id) {
-    if (id == QLatin1String("groups.clear_filter")) {
-      filter_->setText({});
-    }
-  });
-
-  settle_ = new QTimer(this);
-  settle_->setSingleShot(true);
-  settle_->setInterval(1'000);
-  connect(settle_, &QTimer::timeout, this, [this] {
-    if (isVisible() && session() != nullptr) {
-      refresh();
-    }
-  });
+  setDetails(details_, 2, 5);
 }
 
 void GroupsPage::attach(Session* session) {
-  Page::attach(session);
-  undo_->attach(UndoList::of(session));
+  ListPage::attach(session);
   refresh();
 }
 
@@ -369,47 +321,26 @@ void GroupsPage::addCommands(CommandRegistry& commands) {
                 has_group, {tr("remove"), tr("forget")}});
 }
 
-void GroupsPage::frame() {
-  if (!since_.isValid() || since_.elapsed() >= 200) {
-    refresh();
-  } else if (!settle_->isActive()) {
-    settle_->start(200);
-  }
-}
-
-void GroupsPage::showEvent(QShowEvent* event) {
-  Page::showEvent(event);
-  fitColumns();
-  if (session() != nullptr) {
-    refresh();
-  }
-}
-
-void GroupsPage::resizeEvent(QResizeEvent* event) {
-  Page::resizeEvent(event);
-  fitColumns();
-}
-
 bool GroupsPage::eventFilter(QObject* object, QEvent* event) {
-  if (object == table_->viewport() && event->type() == QEvent::Resize) {
-    fitColumns();
-  }
   if (object == matrix_room_->viewport() && event->type() == QEvent::Resize) {
     matrix_->setRoom(matrix_room_->viewport()->width() / Theme::current().scale());
   }
-  return Page::eventFilter(object, event);
+  return ListPage::eventFilter(object, event);
 }
 
 void GroupsPage::refresh() {
   if (session() == nullptr) {
     return;
   }
-  since_.restart();
+  lap();
   const std::int64_t now = clock_();
   const observe::ViewPtr view = session()->view();
-  model_->hold(table_->viewport()->underMouse());
-  if (filter_->filtering()) {
-    model_->setMatcher([program = filter_->program()](const GroupFacts& f) { return matches(*program, f); });
+  model_->hold(table()->viewport()->underMouse());
+  const bool all_kinds = std::all_of(kGroupKinds.begin(), kGroupKinds.end(), [this](GroupKind kind) { return kindShown(kind); });
+  if (filter()->filtering() || !all_kinds) {
+    model_->setMatcher([this, program = filter()->program()](const GroupFacts& f) {
+      return kindShown(kind_of(*f.group)) && matches(*program, f);
+    });
   } else {
     model_->setMatcher(nullptr);
   }
@@ -423,54 +354,62 @@ void GroupsPage::refresh() {
   }
   if (current_.isEmpty() && shown > 0) {
     showGroup(model_->groupAt(0), false);
-  } else if (!current_.isEmpty() && model_->groupAt(table_->currentIndex().row()) != current_) {
+  } else if (!current_.isEmpty() && model_->groupAt(table()->currentIndex().row()) != current_) {
     showGroup(current_, false);
   }
+  refreshKinds();
   refreshDetails(now);
   refreshNotice();
-  filter_->setCounts({.shown = shown, .total = model_->total()});
+  filter()->setCounts({.shown = shown, .total = model_->total()});
   // Times go on although nothing moves: signs of life every second, "3 min ago" now and then.
   const GroupFacts* f = model_->facts(current_);
-  settle_->start(model_->ticking() || (f != nullptr && !f->group->members.empty()) ? 1'000 : 10'000);
+  settleIn(model_->ticking() || (f != nullptr && !f->group->members.empty()) ? 1'000 : 10'000);
+}
+
+bool GroupsPage::kindShown(GroupKind kind) const { return kinds_[static_cast<std::size_t>(kind)]->isChecked(); }
+
+// A choice among what is there: kinds that no group has are not offered, and one kind alone is no choice. Who has hidden a
+// kind can show it again.
+void GroupsPage::refreshKinds() {
+  std::array<int, kGroupKinds.size()> counts{};
+  int there = 0;
+  for (const GroupKind kind : kGroupKinds) {
+    const int count = model_->count(kind);
+    counts[static_cast<std::size_t>(kind)] = count;
+    there += count > 0 ? 1 : 0;
+  }
+  for (const GroupKind kind : kGroupKinds) {
+    const int count = counts[static_cast<std::size_t>(kind)];
+    QCheckBox* const box = kinds_[static_cast<std::size_t>(kind)];
+    box->setVisible((there > 1 && count > 0) || !box->isChecked());
+    box->setToolTip(tr("Groups of this kind: %1").arg(count));
+  }
 }
 
 void GroupsPage::refreshNotice() {
   const int total = model_->total();
-  if (total == 0) {
-    if (!noticeShown()) {
-      PageNotice notice;
-      notice.kind = PageNotice::Kind::empty;
-      notice.title = tr("No consumer group yet");
-      notice.text = tr("A group shares the partitions of a topic among its members. Here you will see who reads what, how far behind, and "
-                       "why it rebalanced.");
-      notice.drawing = draw_groups;
-      notice.action_text = tr("Add a consumer");
-      notice.action_command = QStringLiteral("consumer.add");
-      notice.action_shortcut = QStringLiteral("G");
-      notice.command_hint = tr("or connect your own");
-      QString topic = QStringLiteral("orders");
-      for (const auto& [name, view] : *session()->view()->topics) {
-        if (!view->internal) {
-          topic = QString::fromStdString(name);
-          break;
-        }
+  const auto empty = [this] {
+    PageNotice notice;
+    notice.kind = PageNotice::Kind::empty;
+    notice.title = tr("No consumer group yet");
+    notice.text = tr("A group shares the partitions of a topic among its members. Here you will see who reads what, how far behind, and "
+                     "why it rebalanced.");
+    notice.drawing = draw_groups;
+    notice.action_text = tr("Add a consumer");
+    notice.action_command = QStringLiteral("consumer.add");
+    notice.action_shortcut = QStringLiteral("G");
+    notice.command_hint = tr("or connect your own");
+    QString topic = QStringLiteral("orders");
+    for (const auto& [name, view] : *session()->view()->topics) {
+      if (!view->internal) {
+        topic = QString::fromStdString(name);
+        break;
       }
-      notice.command_line = QStringLiteral("kcat -b %1 -G billing %2").arg(session()->bootstrap(), topic);
-      showNotice(notice);
     }
-  } else if (model_->rowCount() == 0) {
-    if (!noticeShown()) {
-      PageNotice notice;
-      notice.kind = PageNotice::Kind::filtered;
-      notice.title = tr("0 of %1 groups").arg(total);
-      notice.text = tr("The filter “%1” hides all of them.").arg(filter_->appliedText());
-      notice.action_text = tr("Clear filter");
-      notice.action_command = QStringLiteral("groups.clear_filter");
-      showNotice(notice);
-    }
-  } else if (noticeShown()) {
-    showContent();
-  }
+    notice.command_line = QStringLiteral("kcat -b %1 -G billing %2").arg(session()->bootstrap(), topic);
+    return notice;
+  };
+  showState(model_->rowCount(), total, filter()->filtering(), empty, tr("0 of %1 groups").arg(total));
 }
 
 void GroupsPage::showGroup(const QString& group, bool request) {
@@ -482,9 +421,9 @@ void GroupsPage::showGroup(const QString& group, bool request) {
     applyCapabilities();
   }
   const int row = model_->rowOf(group);
-  if (row >= 0 && table_->currentIndex().row() != row) {
+  if (row >= 0 && table()->currentIndex().row() != row) {
     const bool before = std::exchange(follow_selection_, false);
-    table_->setCurrentIndex(model_->index(row, 0));
+    table()->setCurrentIndex(model_->index(row, 0));
     follow_selection_ = before;
   }
   if (request) {
@@ -606,32 +545,25 @@ void GroupsPage::setSelection(const Selection& selection) {
   }
 }
 
-void GroupsPage::setWidthClass(int /*width_class*/) { fitColumns(); }
-
 void GroupsPage::fitColumns() {
   const Theme& t = Theme::current();
-  const int room = table_->viewport()->width();
+  const int room = table()->viewport()->width();
   const double wide = room / t.scale();
-  table_->setColumnHidden(GroupModel::kind, wide < 1060);
-  table_->setColumnHidden(GroupModel::lag_offsets, wide < 930);
-  table_->setColumnHidden(GroupModel::trend, wide < 834);
+  table()->setColumnHidden(GroupModel::kind, wide < 1060);
+  table()->setColumnHidden(GroupModel::lag_offsets, wide < 930);
+  table()->setColumnHidden(GroupModel::trend, wide < 834);
   const int widths[] = {0, 86, wide < 1060 ? 142 : 170, 76, 96, 96, 80, 74, 104, 0};
   int used = 0;
   for (int i = GroupModel::kind; i <= GroupModel::status; ++i) {
-    if (!table_->isColumnHidden(i)) {
-      table_->horizontalHeader()->resizeSection(i, t.px(widths[i]));
+    if (!table()->isColumnHidden(i)) {
+      table()->horizontalHeader()->resizeSection(i, t.px(widths[i]));
       used += t.px(widths[i]);
     }
   }
   const int rest = std::max(0, room - used);
   const int last = std::clamp(rest * 45 / 100, t.px(140), t.px(260));
-  table_->horizontalHeader()->resizeSection(GroupModel::name, std::max(t.px(120), rest - last));
-  table_->horizontalHeader()->resizeSection(GroupModel::last_rebalance, last);
-}
-
-bool GroupsPage::focusFilter() {
-  filter_->focusText();
-  return true;
+  table()->horizontalHeader()->resizeSection(GroupModel::name, std::max(t.px(120), rest - last));
+  table()->horizontalHeader()->resizeSection(GroupModel::last_rebalance, last);
 }
 
 bool GroupsPage::toggleTable() {
@@ -652,8 +584,8 @@ QRect GroupsPage::anchor(const Selection& selection) const {
   if (selection.group.isEmpty() || row < 0) {
     return {};
   }
-  const QRect cell = table_->visualRect(model_->index(row, GroupModel::name));
-  return {table_->viewport()->mapTo(this, cell.topLeft()), cell.size()};
+  const QRect cell = table()->visualRect(model_->index(row, GroupModel::name));
+  return {table()->viewport()->mapTo(this, cell.topLeft()), cell.size()};
 }
 
 ConsumerCommand GroupsPage::consumerFor(const QString& group) const {
@@ -702,7 +634,7 @@ ConsumerCommand GroupsPage::consumerFor(const QString& group) const {
 void GroupsPage::addConsumer(bool ask) {
   ConsumerCommand command = consumerFor(current_);
   if (command.topics.empty()) {
-    undo_->say(tr("There is no topic to read yet. Create one first."), true);
+    undoBar()->say(tr("There is no topic to read yet. Create one first."), true);
     Q_EMIT commandRequested(QStringLiteral("topic.create"), {});
     return;
   }
@@ -714,7 +646,7 @@ void GroupsPage::addConsumer(bool ask) {
           return;
         }
         const QString group = QString::fromStdString(wanted.group);
-        self->undo_->say(error.isEmpty() ? tr("A consumer joins %1. Shift+G removes one again.").arg(group)
+        self->undoBar()->say(error.isEmpty() ? tr("A consumer joins %1. Shift+G removes one again.").arg(group)
                                          : tr("No consumer was added to %1: %2").arg(group, error),
                          !error.isEmpty());
         self->refresh();
@@ -740,18 +672,18 @@ void GroupsPage::addConsumer(bool ask) {
 
 void GroupsPage::removeConsumer() {
   if (!SessionAdmin::of(session()).removeConsumer(current_.toStdString())) {
-    undo_->say(tr("%1 has no built-in consumer. Others leave when their program stops.").arg(current_), true);
+    undoBar()->say(tr("%1 has no built-in consumer. Others leave when their program stops.").arg(current_), true);
     return;
   }
-  undo_->say(tr("A built-in consumer leaves %1.").arg(current_), false);
+  undoBar()->say(tr("A built-in consumer leaves %1.").arg(current_), false);
 }
 
 void GroupsPage::rebalance() {
   if (!SessionAdmin::of(session()).rejoinConsumer(current_.toStdString())) {
-    undo_->say(tr("%1 has no built-in member that could rejoin. Add one with G; only a member can start a rebalance.").arg(current_), true);
+    undoBar()->say(tr("%1 has no built-in member that could rejoin. Add one with G; only a member can start a rebalance.").arg(current_), true);
     return;
   }
-  undo_->say(tr("A built-in member of %1 leaves and joins again.").arg(current_), false);
+  undoBar()->say(tr("A built-in member of %1 leaves and joins again.").arg(current_), false);
 }
 
 void GroupsPage::resetOffsets() {
@@ -795,7 +727,7 @@ void GroupsPage::resetOffsets() {
                                                 [done, first_error](const OffsetsAnswer& gone) { done(first_error(gone)); });
                   });
                 });
-            undo_->say({}, false);
+            undoBar()->say({}, false);
             refresh();
           });
   dialog->open();
@@ -822,7 +754,7 @@ void GroupsPage::deleteGroup() {
   if (!g->members.empty()) {
     question->setFailure(tr("The group has members, so the broker will refuse (NON_EMPTY_GROUP). Stop them first."));
   }
-  question->addAnswer(tr("Cancel"), QuestionDialog::AnswerKind::normal)->setFocus();
+  question->addCancel()->setFocus();
   question->addAnswer(tr("Delete group"), QuestionDialog::AnswerKind::danger);
   std::vector<PartitionOffset> before;
   for (const auto& c : g->committed) {
@@ -840,7 +772,7 @@ void GroupsPage::deleteGroup() {
         return;
       }
       if (!error.isEmpty()) {
-        self->undo_->say(error.contains(QLatin1String("NON_EMPTY_GROUP"))
+        self->undoBar()->say(error.contains(QLatin1String("NON_EMPTY_GROUP"))
                              ? tr("%1 was not deleted: it has members. Stop its consumers first (Shift+G for built-in ones).").arg(group)
                              : tr("%1 was not deleted: %2").arg(group, error),
                          true);
@@ -859,7 +791,7 @@ void GroupsPage::deleteGroup() {
                                      });
                                    }
                                  });
-      self->undo_->say({}, false);
+      self->undoBar()->say({}, false);
       self->refresh();
     });
   });
@@ -870,7 +802,7 @@ void GroupsPage::deleteOffsets() {
   const observe::ViewPtr view = session()->view();
   const observe::GroupView* g = view->find_group(current_.toStdString());
   if (g == nullptr || g->committed.empty()) {
-    undo_->say(tr("%1 has no offset to delete.").arg(current_), true);
+    undoBar()->say(tr("%1 has no offset to delete.").arg(current_), true);
     return;
   }
   // Of the topic that is selected, otherwise of the first.
@@ -893,7 +825,7 @@ void GroupsPage::deleteOffsets() {
   question->addFact(tr("Positions"), tr("%n partition(s)", nullptr, static_cast<int>(names.size())));
   question->addFact(tr("Same as"), QStringLiteral("kafka-consumer-groups.sh --bootstrap-server %1 --delete-offsets --group %2 --topic %3")
                                        .arg(session()->bootstrap(), current_, topic_name));
-  question->addAnswer(tr("Cancel"), QuestionDialog::AnswerKind::normal)->setFocus();
+  question->addCancel()->setFocus();
   question->addAnswer(tr("Delete offsets"), QuestionDialog::AnswerKind::danger);
   connect(question, &QuestionDialog::answered, this, [this, group = current_, topic_name, names, before](int index) {
     if (index != 1) {
@@ -909,7 +841,7 @@ void GroupsPage::deleteOffsets() {
         error = error.isEmpty() ? row.error : error;
       }
       if (!error.isEmpty()) {
-        self->undo_->say(error.contains(QLatin1String("GROUP_SUBSCRIBED_TO_TOPIC"))
+        self->undoBar()->say(error.contains(QLatin1String("GROUP_SUBSCRIBED_TO_TOPIC"))
                              ? tr("Not deleted: a member of %1 still reads %2. Stop it first.").arg(group, topic_name)
                              : tr("Not deleted: %1").arg(error),
                          true);
@@ -928,7 +860,7 @@ void GroupsPage::deleteOffsets() {
                                      });
                                    }
                                  });
-      self->undo_->say({}, false);
+      self->undoBar()->say({}, false);
       self->refresh();
     });
   });

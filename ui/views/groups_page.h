@@ -2,33 +2,29 @@
 // P5 Groups: who reads what, how far behind, why, and what to do about it.
 #pragma once
 
-#include <QElapsedTimer>
+#include <array>
 #include <functional>
 
 #include "ui/models/group_model.h"
 #include "ui/models/key_moves.h"
 #include "ui/session/admin.h"
+#include "ui/views/list_page.h"
 #include "ui/window/command_source.h"
-#include "ui/window/page.h"
 
+class QCheckBox;
 class QScrollArea;
-class QSplitter;
-class QTableView;
 class QTableWidget;
-class QTimer;
 
 namespace hw::ui {
 
 class AssignmentMatrix;
 class Button;
 class CommandRegistry;
-class FilterBox;
 class RebalanceTable;
 class TextLabel;
-class UndoBar;
 class WhyPanel;
 
-class GroupsPage : public Page, public CommandSource {
+class GroupsPage : public ListPage, public CommandSource {
   Q_OBJECT
 
  public:
@@ -36,17 +32,13 @@ class GroupsPage : public Page, public CommandSource {
   void attach(Session* session) override;
   void addCommands(CommandRegistry& commands) override;
   void setSelection(const Selection& selection) override;
-  void setWidthClass(int width_class) override;
-  bool focusFilter() override;
   bool toggleTable() override;
   Glyph attention() const override;
   QRect anchor(const Selection& selection) const override;
 
   [[nodiscard]] GroupModel* model() const { return model_; }
-  [[nodiscard]] QTableView* table() const { return table_; }
   [[nodiscard]] AssignmentMatrix* matrix() const { return matrix_; }
   [[nodiscard]] WhyPanel* whyPanel() const { return why_; }
-  [[nodiscard]] UndoBar* undoBar() const { return undo_; }
   // The group that is shown below; empty: none.
   [[nodiscard]] QString current() const { return current_; }
   // Tests set the time: wall milliseconds.
@@ -59,13 +51,10 @@ class GroupsPage : public Page, public CommandSource {
   void resetOffsets();
   void deleteGroup();
   void deleteOffsets();
-  // Shows the newest view now. Frames do it at 10 Hz at most; tests that measure it do not wait for that.
-  void refresh();
+  void refresh() override;
 
  protected:
-  void frame() override;
-  void showEvent(QShowEvent* event) override;
-  void resizeEvent(QResizeEvent* event) override;
+  void fitColumns() override;
   bool eventFilter(QObject* object, QEvent* event) override;
 
  private:
@@ -73,15 +62,14 @@ class GroupsPage : public Page, public CommandSource {
   void refreshNotice();
   void showGroup(const QString& group, bool request);
   void askKeys();
-  void fitColumns();
+  void refreshKinds();
+  [[nodiscard]] bool kindShown(GroupKind kind) const;
   void applyCapabilities();
   [[nodiscard]] ConsumerCommand consumerFor(const QString& group) const;
 
   std::function<std::int64_t()> clock_;
   GroupModel* model_;
-  FilterBox* filter_;
-  QSplitter* splitter_;
-  QTableView* table_;
+  std::array<QCheckBox*, kGroupKinds.size()> kinds_{};
   QWidget* details_;
   TextLabel* name_;
   TextLabel* caption_;
@@ -95,9 +83,6 @@ class GroupsPage : public Page, public CommandSource {
   Button* reset_;
   Button* rejoin_;
   Button* delete_;
-  UndoBar* undo_;
-  QTimer* settle_;  // one more look after the last frame: times go on although nothing moves
-  QElapsedTimer since_;
   QString current_;
   bool as_table_ = false;
   bool follow_selection_ = true;

@@ -21,6 +21,7 @@ list(APPEND HW_UI_SOURCES
   ui/views/messages_actions.cpp
   ui/views/messages_build.cpp
   ui/views/list_filter.cpp ui/views/list_filter.h
+  ui/views/list_page.cpp ui/views/list_page.h
   ui/views/messages_page.cpp ui/views/messages_page.h
   ui/views/messages_scan.cpp
   ui/views/object_canvas.cpp ui/views/object_canvas.h

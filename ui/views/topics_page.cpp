@@ -3,12 +3,8 @@
 
 #include <QAbstractButton>
 #include <QCheckBox>
-#include <QHeaderView>
 #include <QPainter>
 #include <QSplitter>
-#include <QTableView>
-#include <QTimer>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -17,25 +13,22 @@
 #include "ui/dialogs/create_topic_dialog.h"
 #include "ui/dialogs/delete_records_dialog.h"
 #include "ui/dialogs/question_dialog.h"
-#include "ui/filter/filter_box.h"
 #include "ui/models/group_lag.h"
 #include "ui/painting/text.h"
 #include "ui/session/session_admin.h"
 #include "ui/session/undo_list.h"
 #include "ui/theme/theme.h"
-#include "ui/views/data_delegate.h"
 #include "ui/views/list_filter.h"
-#include "ui/views/pane.h"
-#include "ui/views/table_setup.h"
 #include "ui/views/topic_details.h"
 #include "ui/views/undo_bar.h"
 #include "ui/window/command_registry.h"
 #include "ui/window/controls.h"
-#include "ui/window/hover_row.h"
 
 namespace hw::ui {
 
 namespace {
+
+constexpr int kSettleMs = 1'100;  // rates need a second look once nothing moves any more
 
 // A stack of outlined lanes: what a topic will look like.
 void draw_topics(QPainter& p, const QRectF& r) {
@@ -59,14 +52,14 @@ void draw_topics(QPainter& p, const QRectF& r) {
 }  // namespace
 
 TopicsPage::TopicsPage(QWidget* parent)
-    : Page({QStringLiteral("topics"), tr("Topics"), QStringLiteral("topics"), QKeySequence(Qt::Key_T), tr("Operate")}, parent) {
-  const Theme& t = Theme::current();
-  filter_ = new FilterBox(topic_vocabulary(), QStringLiteral("topics"), this);
-  filter_->setChipsShown(false);
-  filter_->setHint(QStringLiteral("size > 1 MiB && lag > 0"));
-  filter_->setMinimumWidth(t.px(240));
-  filter_->setMaximumWidth(t.px(460));
-  header()->addLeft(filter_);
+    : ListPage({QStringLiteral("topics"), tr("Topics"), QStringLiteral("topics"), QKeySequence(Qt::Key_T), tr("Operate")},
+               {.vocabulary = topic_vocabulary(),
+                .hint = QStringLiteral("size > 1 MiB && lag > 0"),
+                .table_name = tr("Topics"),
+                .table_id = QStringLiteral("topicTable"),
+                .frame_ms = 100,
+                .settle_ms = kSettleMs},
+               parent) {
   internal_ = new QCheckBox(tr("internal"), this);
   internal_->setToolTip(tr("Topics that Kafka keeps for itself"));
   header()->addLeft(internal_);
@@ -78,25 +71,9 @@ TopicsPage::TopicsPage(QWidget* parent)
   delete_ = header()->addAction(QStringLiteral("trash"), tr("Delete…"), QStringLiteral("topic.delete"));
 
   model_ = new TopicModel(this);
-  auto* body = new Pane(this);
-  auto* outer = new QVBoxLayout(body);
-  outer->setContentsMargins(0, 0, 0, 0);
-  outer->setSpacing(0);
-  splitter_ = new QSplitter(Qt::Vertical, body);
-  splitter_->setChildrenCollapsible(false);
-  splitter_->setHandleWidth(t.px(3));
-  outer->addWidget(splitter_, 1);
-  undo_ = new UndoBar(body);
-  outer->addWidget(undo_);
-  connect(undo_, &UndoBar::undoRequested, this, [this] { Q_EMIT commandRequested(QStringLiteral("edit.undo"), {}); });
-
-  table_ = new QTableView(splitter_);
-  table_->setObjectName(QStringLiteral("topicTable"));
-  table_->setModel(model_);
-  setup_table(table_, tr("Topics"));
-  table_->setSelectionMode(QAbstractItemView::ExtendedSelection);
-  new HoverRow(table_);
-  table_->setItemDelegate(new DataDelegate(
+  table()->setSelectionMode(QAbstractItemView::ExtendedSelection);
+  setModel(
+      model_,
       [](const QModelIndex& index, bool selected) {
         const Colors& c = Theme::current().colors();
         CellLook look;
@@ -122,23 +99,8 @@ TopicsPage::TopicsPage(QWidget* parent)
         }
         return look;
       },
-      table_));
-  QHeaderView* head = table_->horizontalHeader();
-  head->setSectionsClickable(true);
-  head->setSortIndicatorShown(true);
-  head->setSortIndicator(TopicModel::name, Qt::AscendingOrder);
-  head->setStretchLastSection(false);
-  connect(head, &QHeaderView::sectionClicked, this, [this, head](int section) {
-    const auto column = static_cast<TopicModel::Column>(section);
-    const bool words = column == TopicModel::name || column == TopicModel::policy;
-    Qt::SortOrder order = words ? Qt::AscendingOrder : Qt::DescendingOrder;
-    if (column == model_->sortColumn()) {
-      order = model_->sortOrder() == Qt::AscendingOrder ? Qt::DescendingOrder : Qt::AscendingOrder;
-    }
-    head->setSortIndicator(column, order);
-    model_->setOrder(column, order);
-  });
-  connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& index) {
+      [](int column) { return column == TopicModel::name || column == TopicModel::policy; });
+  connect(table()->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& index) {
     const QString topic = model_->topicAt(index.row());
     if (quiet_) {
       return;
@@ -148,51 +110,27 @@ TopicsPage::TopicsPage(QWidget* parent)
       Q_EMIT selectionRequested(Selection::ofTopic(topic));
     }
   });
-  connect(table_->selectionModel(), &QItemSelectionModel::selectionChanged, this, [this] { refreshNotice(); });
-  connect(table_, &QTableView::activated, this, [this](const QModelIndex& index) {
+  connect(table()->selectionModel(), &QItemSelectionModel::selectionChanged, this, [this] { refreshNotice(); });
+  connect(table(), &QTableView::activated, this, [this](const QModelIndex& index) {
     Q_EMIT openRequested(Selection::ofTopic(model_->topicAt(index.row())));
   });
-  table_->viewport()->installEventFilter(this);
-  table_->setContextMenuPolicy(Qt::NoContextMenu);  // the page's own answers
-  connect(filter_, &FilterBox::leaveRequested, table_, [this] { table_->setFocus(); });
-  connect(filter_, &FilterBox::applied, this, &TopicsPage::refresh);
   connect(internal_, &QCheckBox::toggled, this, [this](bool on) {
     model_->setInternalShown(on);
     refresh();
   });
 
-  details_ = new TopicDetails(splitter_);
+  details_ = new TopicDetails(splitter());
   connect(details_, &TopicDetails::recordsCounted, this, [this](const QString& topic, qlonglong records) {
     model_->setCounted(topic, records);
     refresh();
   });
-  connect(details_, &TopicDetails::applied, this, [this] { undo_->say({}, false); });
-  splitter_->addWidget(table_);
-  splitter_->addWidget(details_);
-  splitter_->setStretchFactor(0, 1);
-  splitter_->setStretchFactor(1, 1);
-  setContent(body);
-  setFocusProxy(table_);
-  connect(this, &Page::commandRequested, this, [this](const QString& id) {
-    if (id == QLatin1String("topics.clear_filter")) {
-      filter_->setText({});
-    }
-  });
-
-  settle_ = new QTimer(this);
-  settle_->setSingleShot(true);
-  settle_->setInterval(1'100);
-  connect(settle_, &QTimer::timeout, this, [this] {
-    if (isVisible() && session() != nullptr) {
-      refresh();
-    }
-  });
+  connect(details_, &TopicDetails::applied, this, [this] { undoBar()->say({}, false); });
+  setDetails(details_, 1, 1);
 }
 
 void TopicsPage::attach(Session* session) {
-  Page::attach(session);
+  ListPage::attach(session);
   details_->attach(session);
-  undo_->attach(UndoList::of(session));
   refresh();
 }
 
@@ -237,7 +175,7 @@ QString TopicsPage::chosen(const QVariantMap& args) const {
     return named;
   }
   if (isVisible()) {
-    const QString current = model_->topicAt(table_->currentIndex().row());
+    const QString current = model_->topicAt(table()->currentIndex().row());
     if (!current.isEmpty()) {
       return current;
     }
@@ -247,53 +185,21 @@ QString TopicsPage::chosen(const QVariantMap& args) const {
 
 QStringList TopicsPage::selectedTopics() const {
   QStringList out;
-  for (const QModelIndex& index : table_->selectionModel()->selectedRows()) {
+  for (const QModelIndex& index : table()->selectionModel()->selectedRows()) {
     out << model_->topicAt(index.row());
   }
   return out;
-}
-
-void TopicsPage::frame() {
-  // A table is read, not watched: numbers at 10 Hz.
-  if (!since_.isValid() || since_.elapsed() >= 100) {
-    refresh();
-  } else if (!settle_->isActive()) {
-    settle_->start();
-  }
-}
-
-void TopicsPage::showEvent(QShowEvent* event) {
-  Page::showEvent(event);
-  fitColumns();
-  if (session() != nullptr) {
-    refresh();
-  }
-}
-
-void TopicsPage::resizeEvent(QResizeEvent* event) {
-  Page::resizeEvent(event);
-  fitColumns();
-}
-
-bool TopicsPage::eventFilter(QObject* object, QEvent* event) {
-  if (object == table_->viewport() && event->type() == QEvent::Resize) {
-    fitColumns();
-  }
-  return Page::eventFilter(object, event);
 }
 
 void TopicsPage::refresh() {
   if (session() == nullptr) {
     return;
   }
-  const double seconds = since_.isValid() ? static_cast<double>(since_.restart()) / 1000.0 : 0;
-  if (!since_.isValid()) {
-    since_.start();
-  }
+  const double seconds = lap();
   const observe::ViewPtr now = session()->view();
-  model_->hold(table_->viewport()->underMouse());
-  if (filter_->filtering()) {
-    model_->setMatcher([program = filter_->program()](const TopicFacts& f) { return matches(*program, f); });
+  model_->hold(table()->viewport()->underMouse());
+  if (filter()->filtering()) {
+    model_->setMatcher([program = filter()->program()](const TopicFacts& f) { return matches(*program, f); });
   } else {
     model_->setMatcher(nullptr);
   }
@@ -304,21 +210,21 @@ void TopicsPage::refresh() {
     const QString topic = std::exchange(wanted_, {});
     selectRow(topic);
     Q_EMIT selectionRequested(Selection::ofTopic(topic));
-  } else if (!table_->currentIndex().isValid() && model_->rowCount() > 0) {
+  } else if (!table()->currentIndex().isValid() && model_->rowCount() > 0) {
     const int row = model_->rowOf(selection().topic);
     selectRow(model_->topicAt(std::max(0, row)));
   }
   showCurrent();
   refreshNotice();
-  filter_->setCounts({.shown = model_->rowCount(), .total = model_->total()});
+  filter()->setCounts({.shown = model_->rowCount(), .total = model_->total()});
   // Rates need a second look once nothing moves any more.
   if (model_->moving()) {
-    settle_->start();
+    settleIn(kSettleMs);
   }
 }
 
 void TopicsPage::showCurrent() {
-  const QString topic = model_->topicAt(table_->currentIndex().row());
+  const QString topic = model_->topicAt(table()->currentIndex().row());
   details_->setVisible(!topic.isEmpty());
   details_->showTopic(topic);
   details_->refresh(model_->facts(topic));
@@ -326,7 +232,7 @@ void TopicsPage::showCurrent() {
 
 void TopicsPage::refreshNotice() {
   const int total = model_->total();
-  const auto marked = static_cast<int>(table_->selectionModel()->selectedRows().size());
+  const auto marked = static_cast<int>(table()->selectionModel()->selectedRows().size());
   QString count = model_->rowCount() == total ? tr("%n topic(s)", nullptr, total) : tr("%1 of %2").arg(model_->rowCount()).arg(total);
   if (marked > 1) {
     count += QStringLiteral(" · ") + tr("%n selected", nullptr, marked);
@@ -336,52 +242,39 @@ void TopicsPage::refreshNotice() {
     button->setEnabled(marked == 1);
   }
   delete_->setEnabled(marked > 0);
-  if (total == 0 && !filter_->filtering()) {
-    if (!noticeShown()) {
-      PageNotice notice;
-      notice.kind = PageNotice::Kind::empty;
-      notice.title = tr("No topic yet");
-      notice.text = tr("A topic is a named log, split into partitions. Records that your application sends will appear "
-                       "here as they land; any produce creates its topic.");
-      notice.drawing = draw_topics;
-      notice.action_text = tr("Create topic");
-      notice.action_command = QStringLiteral("topic.create");
-      notice.second_text = tr("Start demo traffic");
-      notice.second_command = QStringLiteral("demo.toggle");
-      notice.command_hint = tr("or send something yourself");
-      notice.command_line = QStringLiteral("echo hello | kcat -b %1 -P -t orders").arg(session()->bootstrap());
-      showNotice(notice);
-    }
-  } else if (model_->rowCount() == 0) {
-    if (!noticeShown()) {
-      PageNotice notice;
-      notice.kind = PageNotice::Kind::filtered;
-      notice.title = tr("0 of %1 topics").arg(total);
-      notice.text = tr("The filter “%1” hides all of them.").arg(filter_->appliedText());
-      notice.action_text = tr("Clear filter");
-      notice.action_command = QStringLiteral("topics.clear_filter");
-      showNotice(notice);
-    }
-  } else if (noticeShown()) {
-    showContent();
-  }
+  const auto empty = [this] {
+    PageNotice notice;
+    notice.kind = PageNotice::Kind::empty;
+    notice.title = tr("No topic yet");
+    notice.text = tr("A topic is a named log, split into partitions. Records that your application sends will appear "
+                     "here as they land; any produce creates its topic.");
+    notice.drawing = draw_topics;
+    notice.action_text = tr("Create topic");
+    notice.action_command = QStringLiteral("topic.create");
+    notice.second_text = tr("Start demo traffic");
+    notice.second_command = QStringLiteral("demo.toggle");
+    notice.command_hint = tr("or send something yourself");
+    notice.command_line = QStringLiteral("echo hello | kcat -b %1 -P -t orders").arg(session()->bootstrap());
+    return notice;
+  };
+  showState(model_->rowCount(), total, filter()->filtering(), empty, tr("0 of %1 topics").arg(total));
 }
 
 void TopicsPage::selectRow(const QString& topic) {
   const int row = model_->rowOf(topic);
   const bool before = std::exchange(quiet_, true);
   if (row >= 0) {
-    table_->setCurrentIndex(model_->index(row, 0));
-    table_->selectRow(row);
+    table()->setCurrentIndex(model_->index(row, 0));
+    table()->selectRow(row);
   } else {
-    table_->clearSelection();
+    table()->clearSelection();
   }
   quiet_ = before;
 }
 
 void TopicsPage::setSelection(const Selection& selection) {
   Page::setSelection(selection);
-  if (selection.topic.isEmpty() || model_->topicAt(table_->currentIndex().row()) == selection.topic) {
+  if (selection.topic.isEmpty() || model_->topicAt(table()->currentIndex().row()) == selection.topic) {
     return;
   }
   if (model_->rowOf(selection.topic) >= 0) {
@@ -402,29 +295,24 @@ void TopicsPage::setWidthClass(int width_class) {
 
 void TopicsPage::fitColumns() {
   const Theme& t = Theme::current();
-  const int room = table_->viewport()->width();
+  const int room = table()->viewport()->width();
   const double wide = room / t.scale();
   // A column goes before the name and the groups have less than their 320: nothing is to be scrolled sideways.
-  table_->setColumnHidden(TopicModel::rate_out, wide < 930);
-  table_->setColumnHidden(TopicModel::factor, wide < 980);
+  table()->setColumnHidden(TopicModel::rate_out, wide < 930);
+  table()->setColumnHidden(TopicModel::factor, wide < 980);
   const int widths[] = {0, 58, 44, 90, 88, 80, 66, 66, 106, 0, wide < 1000 ? 74 : 90};
   int used = 0;
   for (int i = TopicModel::partitions; i < TopicModel::column_count; ++i) {
-    if (i != TopicModel::groups && !table_->isColumnHidden(i)) {
-      table_->horizontalHeader()->resizeSection(i, t.px(widths[i]));
+    if (i != TopicModel::groups && !table()->isColumnHidden(i)) {
+      table()->horizontalHeader()->resizeSection(i, t.px(widths[i]));
       used += t.px(widths[i]);
     }
   }
   const int rest = std::max(t.px(260), room - used);
   // The name first: of two topics that differ at the end, half a name tells nothing.
   const int groups = std::clamp(rest - t.px(220), t.px(110), std::max(t.px(110), std::min(rest * 42 / 100, t.px(420))));
-  table_->horizontalHeader()->resizeSection(TopicModel::name, rest - groups);
-  table_->horizontalHeader()->resizeSection(TopicModel::groups, groups);
-}
-
-bool TopicsPage::focusFilter() {
-  filter_->focusText();
-  return true;
+  table()->horizontalHeader()->resizeSection(TopicModel::name, rest - groups);
+  table()->horizontalHeader()->resizeSection(TopicModel::groups, groups);
 }
 
 Glyph TopicsPage::attention() const { return model_->attention(); }
@@ -436,7 +324,7 @@ void TopicsPage::createTopic(const QString& name) {
     dialog->setTopicName(name);
   }
   connect(dialog, &CreateTopicDialog::created, this, [this](const QString& topic) {
-    undo_->say(tr("Topic %1 created.").arg(topic), false);
+    undoBar()->say(tr("Topic %1 created.").arg(topic), false);
     wanted_ = topic;
     refresh();
     if (!wanted_.isEmpty()) {
@@ -458,7 +346,7 @@ void TopicsPage::copyTopic(const QString& from) {
   const TopicFacts* facts = model_->facts(from);
   dialog->copyOf(from, static_cast<int>(topic->partitions.size()), facts == nullptr ? 1 : static_cast<int>(facts->factor), std::move(configs));
   connect(dialog, &CreateTopicDialog::created, this, [this, from](const QString& name) {
-    undo_->say(tr("Topic %1 created with the configuration of %2; records were not copied.").arg(name, from), false);
+    undoBar()->say(tr("Topic %1 created with the configuration of %2; records were not copied.").arg(name, from), false);
     wanted_ = name;
     refresh();
   });
@@ -467,13 +355,13 @@ void TopicsPage::copyTopic(const QString& from) {
 
 void TopicsPage::growTopic(const QString& name) {
   if (session()->view()->find_topic(name.toStdString()) == nullptr) {
-    undo_->say(tr("Select a topic first"), true);
+    undoBar()->say(tr("Select a topic first"), true);
     return;
   }
   auto* dialog = new AddPartitionsDialog(session(), name, window());
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   connect(dialog, &AddPartitionsDialog::grown, this, [this](const QString& topic, int before, int total) {
-    undo_->say(tr("%1 has %2 partitions now, %3 before.").arg(topic).arg(total).arg(before), false);
+    undoBar()->say(tr("%1 has %2 partitions now, %3 before.").arg(topic).arg(total).arg(before), false);
     refresh();
   });
   dialog->open();
@@ -481,13 +369,13 @@ void TopicsPage::growTopic(const QString& name) {
 
 void TopicsPage::deleteRecords(const QString& name, std::int32_t partition, std::int64_t offset) {
   if (session()->view()->find_topic(name.toStdString()) == nullptr) {
-    undo_->say(tr("Select a topic first"), true);
+    undoBar()->say(tr("Select a topic first"), true);
     return;
   }
   auto* dialog = new DeleteRecordsDialog(session(), name, partition, offset, window());
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   connect(dialog, &DeleteRecordsDialog::deleted, this, [this](const QString& topic, qlonglong records) {
-    undo_->say(tr("%1 records of %2 deleted.").arg(format_count(records), topic), false);
+    undoBar()->say(tr("%1 records of %2 deleted.").arg(format_count(records), topic), false);
     refresh();
   });
   dialog->open();
@@ -525,7 +413,7 @@ void TopicsPage::deleteTopics(const QStringList& names) {
     }
   }
   if (there.isEmpty()) {
-    undo_->say(tr("Select a topic first"), true);
+    undoBar()->say(tr("Select a topic first"), true);
     return;
   }
   const bool one = there.size() == 1;
@@ -551,7 +439,7 @@ void TopicsPage::deleteTopics(const QStringList& names) {
   question->addFact(tr("Same as"), one ? QStringLiteral("kafka-topics.sh --bootstrap-server %1 --delete --topic %2").arg(session()->bootstrap(), there.front())
                                        : QStringLiteral("kafka-topics.sh --bootstrap-server %1 --delete --topic '%2'")
                                              .arg(session()->bootstrap(), there.mid(0, 4).join(QLatin1Char('|')) + (there.size() > 4 ? QStringLiteral("|…") : QString())));
-  question->addAnswer(tr("Cancel"), QuestionDialog::AnswerKind::normal)->setFocus();
+  question->addCancel()->setFocus();
   question->addAnswer(one ? tr("Delete topic") : tr("Delete %n topics", nullptr, static_cast<int>(there.size())), QuestionDialog::AnswerKind::danger);
   connect(question, &QuestionDialog::answered, this, [this, there](int index) {
     if (index != 1) {
@@ -582,9 +470,9 @@ void TopicsPage::deleteTopics(const QStringList& names) {
           return;
         }
         if (!outcome->refused.isEmpty()) {
-          self->undo_->say(tr("Not deleted: %1").arg(outcome->refused.mid(0, 3).join(QStringLiteral("; "))), true);
+          self->undoBar()->say(tr("Not deleted: %1").arg(outcome->refused.mid(0, 3).join(QStringLiteral("; "))), true);
         } else {
-          self->undo_->say(there.size() == 1 ? tr("Topic %1 deleted.").arg(name) : tr("%n topics deleted.", nullptr, outcome->deleted), false);
+          self->undoBar()->say(there.size() == 1 ? tr("Topic %1 deleted.").arg(name) : tr("%n topics deleted.", nullptr, outcome->deleted), false);
         }
         self->refresh();
       });

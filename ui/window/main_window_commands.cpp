@@ -87,6 +87,15 @@ void MainWindow::addCommands() {
     session_->setDemoTraffic(!session_->demoTraffic());
     say(session_->demoTraffic() ? tr("Demo traffic is running") : tr("Demo traffic stopped"));
   });
+  add("cluster.retry", tr("Try to start the cluster again"), {}, [this](const QVariantMap&) { session_->retry(); },
+      [this] { return session_->trouble().has_value() && session_->trouble()->can_retry; }, {tr("failed")});
+  add("cluster.copy_trouble", tr("Copy what went wrong with the cluster"), {},
+      [this](const QVariantMap&) {
+        const SessionTrouble trouble = session_->trouble().value_or(SessionTrouble());
+        QApplication::clipboard()->setText(trouble.what + QStringLiteral(": ") + trouble.why);
+        say(tr("Copied what went wrong"));
+      },
+      [this] { return session_->trouble().has_value(); }, {tr("failed"), tr("error")});
   add("connect.copy", tr("Copy the address for clients"), {}, [this](const QVariantMap&) {
     QApplication::clipboard()->setText(session_->bootstrap());
     say(tr("Copied %1").arg(session_->bootstrap()));
@@ -279,7 +288,7 @@ void MainWindow::keepCluster() {
                                       this);
   question->setAttribute(Qt::WA_DeleteOnClose);
   QLineEdit* path = question->addInput(tr("Folder"), suggestion);
-  question->addAnswer(tr("Cancel"), QuestionDialog::AnswerKind::normal);
+  question->addCancel();
   Button* keep = question->addAnswer(tr("Keep here"), QuestionDialog::AnswerKind::primary);
   connect(path, &QLineEdit::textChanged, keep, [keep](const QString& text) { keep->setEnabled(!text.trimmed().isEmpty()); });
   connect(path, &QLineEdit::returnPressed, keep, &Button::click);

@@ -267,6 +267,11 @@ void FakeSession::setGroup(const std::string& id, const std::string& topic, int 
   publish();
 }
 
+void FakeSession::setProtocolType(const std::string& group, const std::string& type) {
+  publishGroup(group, [&](observe::GroupView& view) { view.protocol_type = type; });
+  publish();
+}
+
 // Range over one topic, as Kafka's first assignor does it.
 void FakeSession::rebalance(const std::string& id, int members, const std::string& why) {
   const std::string topic = groups_[id].topics.empty() ? std::string() : groups_[id].topics.front();

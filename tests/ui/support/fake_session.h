@@ -45,6 +45,16 @@ class FakeSession : public Session, public SessionAdmin {
   void setForeignRecords(std::int64_t records) { foreign_records_ = records; }
   // The next createTopic, deleteTopic, produce or read answers with this error.
   void failNext(const QString& error) { next_error_ = error; }
+  void setTrouble(const std::optional<SessionTrouble>& trouble) {
+    trouble_ = trouble;
+    Q_EMIT troubleChanged();
+  }
+  [[nodiscard]] std::optional<SessionTrouble> trouble() const override { return trouble_; }
+  void retry() override {
+    ++retries_;
+    setTrouble(std::nullopt);
+  }
+  [[nodiscard]] int retries() const { return retries_; }
   void setStorage(const StorageInfo& storage) { storage_ = storage; }
   void setListener(const ListenerInfo& listener) { listener_ = listener; }
   void setMachine(const std::vector<MachineAddress>& machine) { machine_ = machine; }
@@ -97,6 +107,8 @@ class FakeSession : public Session, public SessionAdmin {
   [[nodiscard]] std::vector<BuiltInConsumer> consumers() const override { return consumers_; }
   // A group as its coordinator would tell of it; members share the partitions of `topic` by range.
   void setGroup(const std::string& id, const std::string& topic, int members, const std::string& state = "Stable");
+  // "connect", "" (it only keeps offsets) …; a group is "consumer" otherwise.
+  void setProtocolType(const std::string& group, const std::string& type);
   // Where a group stands; the partition needs no member.
   void setCommitted(const std::string& group, const std::string& topic, std::int32_t partition, std::int64_t offset);
   void produceMany(const std::string& topic, std::int32_t partition, int records, const std::string& key = {});
@@ -178,6 +190,8 @@ class FakeSession : public Session, public SessionAdmin {
   std::map<QString, ListenerCheck> checks_;
   std::vector<std::uint64_t> closed_;
   QString next_error_;
+  std::optional<SessionTrouble> trouble_;
+  int retries_ = 0;
   std::shared_ptr<Batches> batch_reader_;
   bool batches_available_ = true;
 };
