@@ -41,8 +41,12 @@ class CursorEdit : public QLineEdit {
 class FilterBox::Frame : public QWidget {
  public:
   explicit Frame(FilterBox* box) : QWidget(box), box_(box) {
-    connect(&Theme::current(), &Theme::changed, this, [this] { setFixedHeight(Theme::current().px(30)); });
-    setFixedHeight(Theme::current().px(30));
+    connect(&Theme::current(), &Theme::changed, this, [this] { setLine(line_); });
+    setLine(line_);
+  }
+  void setLine(int line) {
+    line_ = line;
+    setFixedHeight(Theme::current().px(line));
   }
   void setStatus(Glyph glyph, const QString& text) {
     glyph_ = glyph;
@@ -110,6 +114,7 @@ class FilterBox::Frame : public QWidget {
   }
 
  private:
+  int line_ = 30;
   FilterBox* box_;
   Glyph glyph_ = Glyph::none;
   QString text_;
@@ -224,6 +229,11 @@ void FilterBox::focusText() {
 void FilterBox::setChipsShown(bool shown) {
   chips_->setVisible(shown);
   chips_->refresh();
+}
+
+void FilterBox::setCompact() {
+  frame_->setLine(24);
+  layout()->setSpacing(Theme::current().px(3));
 }
 
 bool FilterBox::chipsShown() const { return !chips_->isHidden(); }

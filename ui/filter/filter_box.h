@@ -54,6 +54,8 @@ class FilterBox : public QWidget {
   void setHint(const QString& hint);
   void setChipsShown(bool shown);
   [[nodiscard]] bool chipsShown() const;
+  // Lower, for the head of a dock.
+  void setCompact();
   void focusText();
 
   [[nodiscard]] State state() const { return state_; }

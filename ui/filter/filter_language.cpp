@@ -3,6 +3,7 @@
 
 #include <QCoreApplication>
 #include <QDateTime>
+#include <QRegularExpression>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -911,8 +912,36 @@ const Field* Vocabulary::nearest(std::string_view name) const {
   return best;
 }
 
+namespace {
+
+// Nothing in it that only a filter has.
+bool plain(const QString& text) {
+  static const QRegularExpression signs(
+      QStringLiteral(R"sign([=<>~!"'(){}\[\]&|]|(^|\s)(and|or|not|in|is|contains|matches|exists)(\s|$))sign"),
+      QRegularExpression::CaseInsensitiveOption);
+  return !signs.match(text).hasMatch();
+}
+
+}  // namespace
+
 Parsed parse(const QString& text, const Vocabulary& vocabulary, const Options& options) {
-  return Parser(text, vocabulary, options).run();
+  Parsed parsed = Parser(text, vocabulary, options).run();
+  if (parsed.ok() || !vocabulary.plainWords() || parsed.problem->incomplete || !plain(text)) {
+    return parsed;
+  }
+  QStringList words;
+  for (const QString& word : text.simplified().split(QLatin1Char(' '), Qt::SkipEmptyParts)) {
+    words << quoted(word);
+  }
+  Parsed found = Parser(words.join(QStringLiteral(" && ")), vocabulary, options).run();
+  if (!found.ok()) {
+    return parsed;
+  }
+  // Places are those of what was typed: one piece.
+  const int size = static_cast<int>(text.size());
+  found.tokens = {{TokenKind::word, 0, size}};
+  found.parts = {{0, size}};
+  return found;
 }
 
 QString quoted(const QString& text) {

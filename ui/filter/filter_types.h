@@ -45,12 +45,17 @@ class Vocabulary {
   [[nodiscard]] const Field* find(std::string_view name) const;
   // A word alone ("tenant-7") is looked for in these fields; without any, a word alone is an error.
   [[nodiscard]] const std::vector<std::string>& freeText() const { return free_text_; }
+  // Words with a space or another strange sign between them are looked for one by one where the text is no filter:
+  // "orders/2 deleted". For lists that were searched by words alone before.
+  void setPlainWords(bool plain) { plain_words_ = plain; }
+  [[nodiscard]] bool plainWords() const { return plain_words_; }
   // The field whose name is most like a misspelt one; null: none is close.
   [[nodiscard]] const Field* nearest(std::string_view name) const;
 
  private:
   std::vector<Field> fields_;
   std::vector<std::string> free_text_;
+  bool plain_words_ = false;
 };
 using VocabularyPtr = std::shared_ptr<const Vocabulary>;
 

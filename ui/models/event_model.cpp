@@ -6,12 +6,14 @@
 #include <vector>
 
 #include "ui/models/client_facts.h"
+#include "ui/models/event_filter.h"
 #include "ui/painting/text.h"
 
 namespace hw::ui {
 
 namespace {
 constexpr std::size_t kConnectionsKept = 20'000;  // closings may have been lost
+constexpr std::size_t kGroupsKept = 20'000;
 }  // namespace
 
 void EventModel::Clients::forget(std::uint64_t connection) {
@@ -55,6 +57,21 @@ bool EventModel::Clients::news(const event::Any& event) {
   return true;
 }
 
+bool EventModel::groupNews(const event::Any& event) {
+  if (const auto* state = std::get_if<event::GroupStateChanged>(&event); state != nullptr) {
+    if (group_states_.size() >= kGroupsKept) {
+      group_states_.clear();
+    }
+    group_states_[state->group] = state->state;
+  } else if (const auto* gone = std::get_if<event::GroupDeleted>(&event); gone != nullptr) {
+    group_states_.erase(gone->group);
+  } else if (const auto* members = std::get_if<event::GroupAssigned>(&event); members != nullptr) {
+    const auto found = group_states_.find(members->group);
+    return found == group_states_.end() || found->second == "Stable";
+  }
+  return true;
+}
+
 void EventModel::update(const observe::ClusterView& view) {
   lost_ = view.events_lost;
   if (view.recent == seen_) {
@@ -66,11 +83,12 @@ void EventModel::update(const observe::ClusterView& view) {
                                           [this](const observe::RecentEvent& e) { return e.number <= last_number_; });
   std::vector<Row> fresh;
   for (auto it = first; it != recent.end(); ++it) {
-    const bool news = it->event == nullptr || clients_.news(*it->event);
-    EventText text = describe_event(*it, view);
-    if (all_ || (news && !text.internal && !text.detail)) {
-      if (wanted(text)) {
-        fresh.push_back({it->at.ms, it->node.value(), std::move(text)});
+    const bool news = it->event == nullptr || (clients_.news(*it->event) && groupNews(*it->event));
+    Row row{it->at.ms, it->node.value(), describe_event(*it, view)};
+    if (all_ || (news && !row.text.internal && !row.text.detail)) {
+      ++counts_[static_cast<std::size_t>(row.text.severity)];
+      if (wanted(row)) {
+        fresh.push_back(std::move(row));
       } else {
         ++hidden_;
       }
@@ -102,12 +120,19 @@ void EventModel::setAll(bool all) {
   refill();
 }
 
-void EventModel::setFilter(const QString& text) {
-  if (text == filter_) {
+void EventModel::setFilter(filter::ProgramPtr program) {
+  if (program == program_) {
     return;
   }
-  filter_ = text;
-  words_ = text.simplified().split(QLatin1Char(' '), Qt::SkipEmptyParts);
+  program_ = std::move(program);
+  refill();
+}
+
+void EventModel::setSeverities(unsigned severities) {
+  if (severities == severities_) {
+    return;
+  }
+  severities_ = severities;
   refill();
 }
 
@@ -117,16 +142,26 @@ void EventModel::refill() {
   seen_.reset();
   last_number_ = 0;
   hidden_ = 0;
+  counts_ = {};
   clients_ = {};
+  group_states_.clear();
   endResetModel();
 }
 
-bool EventModel::wanted(const EventText& text) const {
-  const QString address = text.about.address();
-  return std::all_of(words_.begin(), words_.end(), [&](const QString& word) {
-    return text.sentence.contains(word, Qt::CaseInsensitive) || text.kind.contains(word, Qt::CaseInsensitive) ||
-           address.contains(word, Qt::CaseInsensitive);
-  });
+bool EventModel::wanted(const Row& row) const {
+  return (severities_ >> static_cast<unsigned>(row.text.severity) & 1U) != 0 &&
+         (program_ == nullptr || matches(*program_, row.text, row.node, row.at_ms));
+}
+
+QStringList EventModel::values(bool clients, int most) const {
+  QStringList out;
+  for (auto row = rows_.rbegin(); row != rows_.rend() && out.size() < most; ++row) {
+    const QString& value = clients ? row->text.client : row->text.kind;
+    if (!value.isEmpty() && !out.contains(value)) {
+      out << value;
+    }
+  }
+  return out;
 }
 
 Selection EventModel::about(int row) const {

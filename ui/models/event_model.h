@@ -3,9 +3,12 @@
 #pragma once
 
 #include <QAbstractTableModel>
+#include <array>
 #include <deque>
 #include <map>
+#include <string>
 
+#include "ui/filter/filter_program.h"
 #include "ui/models/event_text.h"
 
 namespace hw::ui {
@@ -25,11 +28,18 @@ class EventModel : public QAbstractTableModel {
   // Everything, or only what a person cares about (no internal topics, no details). Clears and refills.
   void setAll(bool all);
   [[nodiscard]] bool all() const { return all_; }
-  // Only events that hold every word of `text` in sentence, kind or address. Clears and refills.
-  void setFilter(const QString& text);
-  [[nodiscard]] const QString& filter() const { return filter_; }
-  // Events that the filter has left out, of those that all() would show.
+  // Only events that it lets through; null: all. Clears; the next update() fills again.
+  void setFilter(filter::ProgramPtr program);
+  // Only events of these severities, as bits (1 << severity). Clears as above.
+  void setSeverities(unsigned severities);
+  [[nodiscard]] unsigned severities() const { return severities_; }
+  static constexpr unsigned kAllSeverities = 0b1111;
+  // How many of each severity there are, whether they are shown or not.
+  [[nodiscard]] int count(Severity severity) const { return counts_[static_cast<std::size_t>(severity)]; }
+  // Events that filter and severities have left out.
   [[nodiscard]] int hidden() const { return hidden_; }
+  // Kinds (or ids of clients) among the rows, each once, the newest first, `most` at most.
+  [[nodiscard]] QStringList values(bool clients, int most) const;
   [[nodiscard]] Selection about(int row) const;
   [[nodiscard]] std::uint64_t lost() const { return lost_; }
 
@@ -56,17 +66,21 @@ class EventModel : public QAbstractTableModel {
     bool news(const event::Any& event);
     void forget(std::uint64_t connection);
   };
+  // A group's members are told when they are known and when they have partitions; the second is the news.
+  bool groupNews(const event::Any& event);
   void refill();
-  [[nodiscard]] bool wanted(const EventText& text) const;
+  [[nodiscard]] bool wanted(const Row& row) const;
   std::deque<Row> rows_;
   std::shared_ptr<const std::vector<observe::RecentEvent>> seen_;
   std::uint64_t last_number_ = 0;
   std::uint64_t lost_ = 0;
   bool all_ = false;
-  QString filter_;
-  QStringList words_;
+  filter::ProgramPtr program_;
+  unsigned severities_ = kAllSeverities;
+  std::array<int, kSeverities.size()> counts_{};
   int hidden_ = 0;
   Clients clients_;
+  std::map<std::string, std::string> group_states_;  // by group; only groups that were told of
 };
 
 }  // namespace hw::ui

@@ -3,6 +3,7 @@
 
 #include <QCoreApplication>
 #include <QStringList>
+#include <algorithm>
 #include <variant>
 
 #include "ui/painting/text.h"
@@ -54,10 +55,12 @@ class Teller {
                          ? tr(QT_TRANSLATE_NOOP("Events", "Client %1 connected")).arg(client)
                          : tr(QT_TRANSLATE_NOOP("Events", "Client %1 connected (%2 %3)")).arg(client, software, version));
     out_.detail = e.client_id.starts_with("highwater-");  // the window itself
+    out_.client = client;
     out_.about = Selection::ofConnection(e.connection.value());
   }
   void operator()(const event::ConnectionClosed& e) {
     const QString client = clientOf(e.connection);
+    out_.client = client;
     if (e.reason.empty()) {
       say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "%1 disconnected")).arg(client));
       out_.detail = true;
@@ -67,6 +70,7 @@ class Teller {
     out_.about = Selection::ofConnection(e.connection.value());
   }
   void operator()(const event::RequestRefused& e) {
+    out_.client = clientOf(e.connection);
     say(Glyph::quarter, tr(QT_TRANSLATE_NOOP("Events", "Refused a request of %1 (API %2, version %3): %4"))
                             .arg(clientOf(e.connection))
                             .arg(e.api_key)
@@ -76,11 +80,13 @@ class Teller {
   }
   void operator()(const event::TopicCreated& e) {
     say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "Topic %1 created")).arg(text_of(e.name)));
+    out_.severity = Severity::notice;
     out_.about = Selection::ofTopic(text_of(e.name));
     out_.internal = e.internal;
   }
   void operator()(const event::TopicDeleted& e) {
     say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "Topic %1 deleted")).arg(text_of(e.name)));
+    out_.severity = Severity::notice;
     out_.about = Selection::ofTopic(text_of(e.name));
   }
   void operator()(const event::TopicConfigChanged& e) {
@@ -192,6 +198,7 @@ class Teller {
     out_.detail = true;
   }
   void operator()(const event::RecordsFetched& e) {
+    out_.client = clientOf(e.connection);
     partition(e.topic_id, e.partition);
     say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "%1 fetched from offset %2 by %3"))
                          .arg(out_.about.address())
@@ -243,13 +250,17 @@ class Teller {
     if (!e.reason.empty()) {
       sentence += QStringLiteral(" (%1)").arg(text_of(e.reason));
     }
-    say(stable ? Glyph::disc : (idle ? Glyph::ring : Glyph::quarter), sentence);
+    say(stable ? Glyph::disc : (idle ? Glyph::ring : Glyph::none), sentence);
+    out_.severity = Severity::notice;  // a rebalance is no fault
     out_.about = Selection::ofGroup(text_of(e.group));
   }
   void operator()(const event::GroupAssigned& e) {
-    say(Glyph::none, Events::tr("Group %1 assigned its partitions to %n member(s)", nullptr,
-                                                 static_cast<int>(e.members.size()))
+    const int members = static_cast<int>(e.members.size());
+    const bool assigned = std::any_of(e.members.begin(), e.members.end(), [](const auto& m) { return !m.partitions.empty(); });
+    say(Glyph::none, (assigned ? Events::tr("Group %1 assigned its partitions to %n member(s)", nullptr, members)
+                               : Events::tr("Group %1 has members that wait for partitions"))
                          .arg(text_of(e.group)));
+    out_.detail = !assigned;
     out_.about = Selection::ofGroup(text_of(e.group));
   }
   void operator()(const event::GroupRebalanced& e) {
@@ -274,6 +285,8 @@ class Teller {
   }
   void operator()(const event::OffsetCommitted& e) {
     out_.about = Selection::ofGroup(text_of(e.group));
+    out_.topic = text_of(e.topic);
+    out_.partition = e.partition.value();
     say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "Group %1 committed %2/%3 at %4"))
                          .arg(text_of(e.group), text_of(e.topic))
                          .arg(e.partition.value())
@@ -282,6 +295,8 @@ class Teller {
   }
   void operator()(const event::OffsetDeleted& e) {
     out_.about = Selection::ofGroup(text_of(e.group));
+    out_.topic = text_of(e.topic);
+    out_.partition = e.partition.value();
     say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "Group %1 lost its position in %2/%3"))
                          .arg(text_of(e.group), text_of(e.topic))
                          .arg(e.partition.value()));
@@ -289,6 +304,7 @@ class Teller {
   void operator()(const event::GroupDeleted& e) {
     out_.about = Selection::ofGroup(text_of(e.group));
     say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "Group %1 deleted")).arg(text_of(e.group)));
+    out_.severity = Severity::notice;
   }
   void operator()(const event::EventsLost& e) {
     say(Glyph::quarter, Events::tr("%n event(s) not shown: more happened than could be recorded",
@@ -299,6 +315,11 @@ class Teller {
   void say(Glyph glyph, const QString& sentence) {
     out_.glyph = glyph;
     out_.sentence = sentence;
+    const bool notice = glyph == Glyph::crown || glyph == Glyph::disc || glyph == Glyph::ring;
+    out_.severity = glyph == Glyph::cross     ? Severity::error
+                    : glyph == Glyph::quarter ? Severity::warning
+                    : notice                  ? Severity::notice
+                                              : Severity::info;
   }
   QString topicOf(const Uuid& id) {
     const observe::TopicView* topic = view_.find_topic(id);
@@ -326,11 +347,30 @@ class Teller {
 
 }  // namespace
 
+QString severity_word(Severity severity) {
+  switch (severity) {
+    case Severity::info:
+      return QStringLiteral("info");
+    case Severity::notice:
+      return QStringLiteral("notice");
+    case Severity::warning:
+      return QStringLiteral("warning");
+    case Severity::error:
+      return QStringLiteral("error");
+  }
+  return {};
+}
+
 EventText describe_event(const observe::RecentEvent& event, const observe::ClusterView& view) {
   EventText out;
   if (event.event != nullptr) {
     out.kind = QString::fromLatin1(event::kind_name(*event.event));
     std::visit(Teller(view, event.node, out), *event.event);
+    if (out.topic.isEmpty()) {
+      out.topic = out.about.topic;
+      out.partition = out.about.partition;
+    }
+    out.group = out.about.group;
   }
   return out;
 }

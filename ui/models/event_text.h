@@ -4,6 +4,8 @@
 #pragma once
 
 #include <QString>
+#include <array>
+#include <cstdint>
 
 #include "engine/observe/cluster_view.h"
 #include "ui/session/selection.h"
@@ -11,11 +13,21 @@
 
 namespace hw::ui {
 
+// How much an event matters. Mostly from its glyph, so that colour, shape and filter say the same.
+enum class Severity : std::uint8_t { info, notice, warning, error };
+inline constexpr std::array<Severity, 4> kSeverities = {Severity::info, Severity::notice, Severity::warning, Severity::error};
+[[nodiscard]] QString severity_word(Severity severity);  // "warning": stable, never translated, as filters are written
+
 struct EventText {
   QString kind;      // "leader.elected": stable, never translated
   QString sentence;  // "demo.orders/2: leader is node 1, epoch 3"
   Glyph glyph = Glyph::none;
+  Severity severity = Severity::info;
   Selection about;
+  QString topic;  // what the filter asks for; empty, -1: it has none
+  std::int32_t partition = -1;
+  QString group;
+  QString client;
   bool internal = false;  // concerns a topic that Kafka keeps for itself
   bool detail = false;    // part of something larger (a replica opened); left out of the short list
 };

@@ -6,6 +6,7 @@ list(APPEND HW_UI_SOURCES
   ui/models/config_effects.cpp ui/models/config_effects.h
   ui/models/config_model.cpp ui/models/config_model.h
   ui/models/config_rules.cpp ui/models/config_rules.h
+  ui/models/event_filter.cpp ui/models/event_filter.h
   ui/models/event_model.cpp ui/models/event_model.h
   ui/models/event_text.cpp ui/models/event_text.h
   ui/models/group_lag.cpp ui/models/group_lag.h

@@ -4,7 +4,6 @@
 #include <QCheckBox>
 #include <QHBoxLayout>
 #include <QHeaderView>
-#include <QLineEdit>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QScrollBar>
@@ -13,12 +12,15 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "ui/filter/filter_box.h"
+#include "ui/models/event_filter.h"
 #include "ui/theme/theme.h"
 #include "ui/window/controls.h"
 #include "ui/window/hover_row.h"
 #include "ui/window/inspector.h"
 #include "ui/window/page.h"
 #include "ui/window/row_delegate.h"
+#include "ui/window/severity_bar.h"
 
 namespace hw::ui {
 
@@ -68,7 +70,8 @@ BottomDock::BottomDock(ProducePanel* produce, QWidget* parent)
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, 1, 0, 0);
   column->setSpacing(0);
-  auto* head = new QWidget(this);
+  head_ = new QWidget(this);
+  auto* head = head_;
   head->setFixedHeight(t.px(Metrics::kDockHeader));
   head->setAttribute(Qt::WA_TransparentForMouseEvents, false);
   auto* row = new QHBoxLayout(head);
@@ -81,17 +84,30 @@ BottomDock::BottomDock(ProducePanel* produce, QWidget* parent)
     setOpen(true);
   });
   row->addWidget(tabs_, 1);
-  filter_ = new QLineEdit(head);
-  filter_->setPlaceholderText(tr("Filter events"));
-  filter_->setAccessibleName(tr("Filter events by words or address"));
-  filter_->setFixedSize(t.px(200), t.px(22));
-  filter_->setClearButtonEnabled(false);
-  connect(filter_, &QLineEdit::textChanged, this, [this](const QString& text) {
-    events_->setFilter(text.trimmed());
-    refresh();
-    table_->scrollToBottom();
+  severities_ = new SeverityBar(head);
+  connect(severities_, &SeverityBar::changed, this, [this](unsigned severities) {
+    events_->setSeverities(severities);
+    refill();
   });
-  row->addWidget(filter_);
+  row->addWidget(severities_);
+  filter_ = new FilterBox(event_vocabulary(), QStringLiteral("events"), head);
+  filter_->setChipsShown(false);
+  filter_->setCompact();
+  filter_->setHint(QStringLiteral("severity == warning"));
+  filter_->edit()->setAccessibleName(tr("Filter events"));
+  filter_->setMinimumWidth(t.px(220));
+  filter_->setMaximumWidth(t.px(420));
+  filter_->setValues([this](const filter::Field& field) { return valuesOf(field.name); });
+  filter_->setExamples({{QStringLiteral("severity in {warning, error}"), tr("what needs a look")},
+                        {QStringLiteral("group == \"billing\" && time >= -5 min"), tr("one group, lately")},
+                        {QStringLiteral("kind ~ \"^topic\""), tr("topics that come, change and go")}});
+  connect(filter_, &FilterBox::applied, this, [this] {
+    events_->setFilter(filter_->filtering() ? filter_->program() : nullptr);
+    refill();
+  });
+  connect(filter_, &FilterBox::leaveRequested, this, [this] { table_->setFocus(); });
+  filter_->installEventFilter(this);
+  row->addWidget(filter_, 2);
   all_ = new QCheckBox(tr("all details"), head);
   all_->setToolTip(tr("Also internal topics, replicas and connections"));
   connect(all_, &QCheckBox::toggled, this, [this](bool on) {
@@ -180,12 +196,58 @@ void BottomDock::refresh() {
   const bool following = bar->value() >= bar->maximum() - 2;
   const int before = events_->rowCount();
   events_->update(*session_->view());
+  for (const Severity severity : kSeverities) {
+    severities_->setCount(severity, events_->count(severity));
+  }
+  const int shown = events_->rowCount();
+  const int total = shown + events_->hidden();
+  if (shown != told_shown_ || total != told_total_) {
+    told_shown_ = shown;
+    told_total_ = total;
+    filter_->setCounts({.shown = shown, .total = total});
+  }
   if (following && events_->rowCount() != before) {
     table_->scrollToBottom();
   }
 }
 
+void BottomDock::refill() {
+  told_shown_ = -1;
+  refresh();
+  table_->scrollToBottom();
+}
+
 void BottomDock::setFilter(const QString& text) { filter_->setText(text); }
+
+// At most a screenful: names are suggested, not listed.
+QStringList BottomDock::valuesOf(const std::string& field) const {
+  constexpr int kMost = 50;
+  QStringList out;
+  if (session_ == nullptr) {
+    return out;
+  }
+  const observe::ViewPtr view = session_->view();
+  const auto take = [&out](const std::string& name) {
+    out << QString::fromStdString(name);
+    return out.size() < kMost;
+  };
+  if (field == "topic") {
+    for (const auto& [name, topic] : *view->topics) {
+      if (!take(name)) {
+        break;
+      }
+    }
+  } else if (field == "group") {
+    for (const auto& [name, group] : *view->groups) {
+      if (!take(name)) {
+        break;
+      }
+    }
+  } else if (field == "kind" || field == "client") {
+    out = events_->values(field == "client", kMost);
+  }
+  return out;
+}
 
 void BottomDock::showTab(Tab tab) {
   if (tab == Tab::produce && produce_ == nullptr) {
@@ -196,6 +258,7 @@ void BottomDock::showTab(Tab tab) {
   stack_->setCurrentIndex(static_cast<int>(tab));
   all_->setVisible(tab == Tab::events);
   filter_->setVisible(tab == Tab::events);
+  severities_->setVisible(tab == Tab::events);
   applyHeight();
   refresh();
 }
@@ -228,7 +291,12 @@ void BottomDock::setNarrow(bool narrow) {
 void BottomDock::applyHeight() {
   const Theme& t = Theme::current();
   stack_->setVisible(open_);
-  int height = t.px(Metrics::kDockHeader) + 1;
+  // Chips below the filter need a second line of the head.
+  const int head = t.px(Metrics::kDockHeader) + (tab_ == Tab::events && filter_->chipsShown() ? t.px(30) : 0);
+  if (head_->height() != head) {
+    head_->setFixedHeight(head);
+  }
+  int height = head + 1;
   if (open_) {
     height = tab_ == Tab::produce ? std::max(events_height_, t.px(kProduceHeight))
                                   : (narrow_ ? std::min(events_height_, t.px(100)) : events_height_);
@@ -236,12 +304,19 @@ void BottomDock::applyHeight() {
   setFixedHeight(height);
 }
 
+bool BottomDock::eventFilter(QObject* object, QEvent* event) {
+  if (object == filter_ && event->type() == QEvent::LayoutRequest) {
+    applyHeight();
+  }
+  return QWidget::eventFilter(object, event);
+}
+
 void BottomDock::paintEvent(QPaintEvent*) {
   const Colors& c = Theme::current().colors();
   QPainter p(this);
   p.fillRect(rect(), c.chrome);
   p.fillRect(0, 0, width(), 1, c.border);
-  p.fillRect(0, Theme::current().px(Metrics::kDockHeader), width(), 1, c.border);
+  p.fillRect(0, head_->height(), width(), 1, c.border);
 }
 
 void BottomDock::mousePressEvent(QMouseEvent* event) {

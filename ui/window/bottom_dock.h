@@ -8,7 +8,6 @@
 #include "ui/session/session.h"
 
 class QCheckBox;
-class QLineEdit;
 class QStackedWidget;
 class QTableView;
 
@@ -16,7 +15,9 @@ namespace hw::ui {
 
 class Button;
 class Chip;
+class FilterBox;
 class ProducePanel;
+class SeverityBar;
 class TabStrip;
 
 class BottomDock : public QWidget {
@@ -37,8 +38,10 @@ class BottomDock : public QWidget {
   void setOpenHeight(int height);
   [[nodiscard]] int openHeight() const { return events_height_; }
   void setNarrow(bool narrow);
-  // Only events that hold these words or this address; empty: all.
+  // Only what this filter lets through, in the language of ui/filter; empty: all.
   void setFilter(const QString& text);
+  [[nodiscard]] FilterBox* filter() const { return filter_; }
+  [[nodiscard]] SeverityBar* severities() const { return severities_; }
 
  signals:
   void selectionRequested(const hw::ui::Selection& selection);
@@ -53,15 +56,20 @@ class BottomDock : public QWidget {
 
  private:
   void applyHeight();
+  bool eventFilter(QObject* object, QEvent* event) override;
   void applyColumns();
+  void refill();
+  [[nodiscard]] QStringList valuesOf(const std::string& field) const;
   QPointer<Session> session_;
   ProducePanel* produce_;
   EventModel* events_;
+  QWidget* head_;
   QTableView* table_;
   TabStrip* tabs_;
   QStackedWidget* stack_;
   QCheckBox* all_;
-  QLineEdit* filter_;
+  SeverityBar* severities_;
+  FilterBox* filter_;
   Button* fold_;
   Tab tab_ = Tab::events;
   bool open_ = true;
@@ -69,6 +77,8 @@ class BottomDock : public QWidget {
   int events_height_;
   int drag_from_ = -1;
   int drag_height_ = 0;
+  int told_shown_ = -1;  // what the filter says already
+  int told_total_ = -1;
 };
 
 }  // namespace hw::ui

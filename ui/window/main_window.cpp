@@ -35,6 +35,7 @@
 #include "ui/window/omnibox.h"
 #include "ui/window/page.h"
 #include "ui/window/rail.h"
+#include "ui/window/severity_bar.h"
 #include "ui/window/top_bar.h"
 
 namespace hw::ui {
@@ -357,8 +358,9 @@ void MainWindow::sampleRates() {
   last_out_ = out;
   const observe::ViewPtr view = session_->view();
   values_.port = session_->bootstrap().section(QLatin1Char(':'), -1);
-  if (view->connections != clients_seen_) {
+  if (view->connections != clients_seen_ || view->groups != groups_seen_) {
     clients_seen_ = view->connections;
+    groups_seen_ = view->groups;
     values_.clients = static_cast<std::int64_t>(count_clients(*view));
   }
   values_.lost = view->events_lost;
@@ -584,7 +586,7 @@ void MainWindow::closeEvent(QCloseEvent* event) {
                             tr("%n record(s) of your own clients are in memory only and are gone when the window closes.",
                                nullptr, static_cast<int>(session_->foreignRecords())),
                             this);
-    question.addAnswer(tr("Cancel"), QuestionDialog::AnswerKind::normal);
+    question.addCancel();
     question.addAnswer(tr("Close anyway"), QuestionDialog::AnswerKind::danger);
     question.addAnswer(tr("Keep this cluster…"), QuestionDialog::AnswerKind::primary);
     const int answer = question.exec();
@@ -612,6 +614,7 @@ void MainWindow::restore() {
   hints_on_ = settings.value(QStringLiteral("hints"), true).toBool();
   restoreGeometry(settings.value(QStringLiteral("geometry")).toByteArray());
   profile_ = settings.value(QStringLiteral("profile"), profile_).toString();
+  dock_->severities()->setSeverities(settings.value(QStringLiteral("events/severities"), EventModel::kAllSeverities).toUInt());
   applyProfile();
   Theme& theme = Theme::current();
   theme.setScale(settings.value(QStringLiteral("scale"), 1.0).toDouble());
@@ -630,6 +633,7 @@ void MainWindow::store() {
     settings.setValue(QStringLiteral("geometry"), saveGeometry());
   }
   settings.setValue(QStringLiteral("profile"), profile_);
+  settings.setValue(QStringLiteral("events/severities"), dock_->severities()->severities());
   storeProfile();
 }
 

@@ -156,6 +156,7 @@ class MainWindow : public QMainWindow {
   QPointer<EventCaption> caption_;
   std::uint64_t captioned_ = 0;  // number of the newest event that was told in large
   std::shared_ptr<const void> clients_seen_;
+  std::shared_ptr<const void> groups_seen_;
   bool greeted_ = false;  // the demo's first partition has been selected
 
   FrameMeter meter_;

@@ -10,6 +10,7 @@
 
 #include "ui/dialogs/question_dialog.h"
 #include "ui/dialogs/shortcuts_dialog.h"
+#include "ui/filter/filter_language.h"
 #include "ui/painting/text.h"
 #include "ui/session/undo_list.h"
 #include "ui/theme/theme.h"
@@ -135,7 +136,7 @@ void MainWindow::addCommands() {
     const QString address = args.value(QStringLiteral("address"), selection_.address()).toString();
     dock_->setOpen(true);
     dock_->showTab(BottomDock::Tab::events);
-    dock_->setFilter(address);
+    dock_->setFilter(QStringLiteral("about contains %1").arg(filter::quoted(address)));
   });
   add("client.disconnect", tr("Disconnect a client"), {}, [this](const QVariantMap& args) { disconnectClient(args); },
       {}, {tr("connection")});

@@ -42,7 +42,7 @@ class Drawing : public QWidget {
 PageHeader::PageHeader(const QString& title, QWidget* parent) : QWidget(parent) {
   Theme& t = Theme::current();
   auto* row = new QHBoxLayout(this);
-  row->setContentsMargins(t.px(Metrics::kPagePadding), 0, t.px(Metrics::kPagePadding), 0);
+  row->setContentsMargins(t.px(Metrics::kPagePadding), t.px(6), t.px(Metrics::kPagePadding), t.px(6));
   row->setSpacing(t.px(8));
   title_ = new TextLabel(title, FontRole::page_title, TextLabel::Tone::text, this);
   count_ = new TextLabel({}, FontRole::body, TextLabel::Tone::text2, this);
@@ -58,7 +58,9 @@ PageHeader::PageHeader(const QString& title, QWidget* parent) : QWidget(parent) 
   right_ = new QHBoxLayout;
   right_->setSpacing(t.px(8));
   row->addLayout(right_);
-  const auto resize = [this] { setFixedHeight(Theme::current().px(Metrics::kPageHeader)); };
+  // As high as a filter with its chips needs, usually one line.
+  setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
+  const auto resize = [this] { setMinimumHeight(Theme::current().px(Metrics::kPageHeader)); };
   resize();
   connect(&t, &Theme::changed, this, resize);
 }
