@@ -4,7 +4,7 @@
 #include <QCoreApplication>
 #include <QStringList>
 #include <algorithm>
-#include <set>
+#include <map>
 #include <string_view>
 #include <tuple>
 #include <vector>
@@ -31,20 +31,34 @@ std::string_view host_part(std::string_view peer) {
 
 QString text_of(std::string_view s) { return QString::fromUtf8(s.data(), static_cast<qsizetype>(s.size())); }
 
-// Answered connections that only looked around (port checks) have said nothing yet.
-bool silent(const observe::ConnectionView& c) { return c.client_id.empty() && c.software_name.empty(); }
-
 }  // namespace
 
+ClientName client_name(const observe::ConnectionView& c) {
+  return {c.client_id, c.software_name, c.software_version, host_part(c.peer)};
+}
+
+bool is_silent(const observe::ConnectionView& c) { return c.client_id.empty() && c.software_name.empty(); }
+
 std::size_t count_clients(const observe::ClusterView& view) {
-  std::set<std::tuple<std::string_view, std::string_view, std::string_view, std::string_view>> clients;
+  std::map<ClientName, std::size_t> members;
   for (const auto& [id, connection] : *view.connections) {
-    if (!silent(*connection)) {
-      clients.emplace(connection->client_id, connection->software_name, connection->software_version,
-                      host_part(connection->peer));
+    if (!is_silent(*connection)) {
+      members.emplace(client_name(*connection), 0);
     }
   }
-  return clients.size();
+  for (const auto& [id, group] : *view.groups) {
+    for (const event::GroupAssigned::Member& member : group->members) {
+      const auto connection = view.connections->find(member.connection);
+      if (connection != view.connections->end()) {
+        ++members[client_name(*connection->second)];
+      }
+    }
+  }
+  std::size_t clients = 0;
+  for (const auto& [name, count] : members) {
+    clients += std::max<std::size_t>(1, count);
+  }
+  return clients;
 }
 
 QString peer_host(const std::string& peer) { return text_of(host_part(peer)); }

@@ -4,15 +4,29 @@
 #pragma once
 
 #include <QString>
+#include <compare>
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "engine/observe/cluster_view.h"
 
 namespace hw::ui {
 
-// How many programs stand behind these connections: a client usually has several, and they agree in what they call
-// themselves and where they come from.
+// Connections that agree in what they call themselves and where they come from: usually those of one client. Two clients
+// that agree in all of it cannot be told apart by their connections, but members of groups can.
+struct ClientName {
+  std::string_view client_id;
+  std::string_view software_name;
+  std::string_view software_version;
+  std::string_view host;
+  friend auto operator<=>(const ClientName&, const ClientName&) = default;
+};
+// Views into `connection`.
+[[nodiscard]] ClientName client_name(const observe::ConnectionView& connection);
+// Answered connections that only looked around (port checks) have said nothing yet.
+[[nodiscard]] bool is_silent(const observe::ConnectionView& connection);
+// How many clients stand behind these connections, at least: one for each name, and one for each member of a group.
 [[nodiscard]] std::size_t count_clients(const observe::ClusterView& view);
 // "127.0.0.1" of "127.0.0.1:4711", "::1" of "[::1]:4711".
 [[nodiscard]] QString peer_host(const std::string& peer);

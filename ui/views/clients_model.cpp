@@ -18,19 +18,35 @@ QString text_of(std::string_view s) { return QString::fromUtf8(s.data(), static_
 
 ClientsModel::ClientsModel(BuiltIn built_in, QObject* parent) : QAbstractTableModel(parent), built_in_(std::move(built_in)) {}
 
-ClientsModel::Row ClientsModel::row_of(const observe::ConnectionView& c, const Seen& seen) const {
+ClientsModel::Row ClientsModel::row_of(const ConnectionFacts& facts, int place) const {
+  const observe::ConnectionView& c = *facts.connection;
   Row row;
   row.id = c.id.value();
+  row.siblings = facts.siblings;
   row.cells[client] = c.client_id.empty() ? tr("unnamed") : text_of(c.client_id);
+  if (facts.siblings > 1) {
+    row.told = tr("Connection %1 of %2 with this id, software and host. Clients that agree in all of it look alike here; the port, "
+                  "the time and the group tell them apart.")
+                   .arg(place)
+                   .arg(facts.siblings);
+    row.cells[client] += tr(" · %1 of %2").arg(place).arg(facts.siblings);
+  }
+  if (!facts.groups.empty()) {
+    QStringList names;
+    for (const std::string& group : facts.groups) {
+      names << text_of(group);
+    }
+    row.told += (row.told.isEmpty() ? QString() : QStringLiteral("\n")) + tr("Member of %1").arg(names.join(QStringLiteral(", ")));
+  }
   row.cells[software] = c.software_name.empty() ? QStringLiteral("–")
                                                 : (text_of(c.software_name) + QLatin1Char(' ') + text_of(c.software_version)).trimmed();
   row.cells[from] = text_of(c.peer);
   row.cells[node] = QStringLiteral("n%1").arg(c.node.value());
   row.cells[since] = format_time(c.opened_at.ms).left(8);
-  row.cells[requests] = format_rate(seen.requests_rate);
+  row.cells[requests] = format_rate(facts.requests);
   const auto bytes = [](double rate) { return rate < 0.5 ? QString() : QStringLiteral("%1/s").arg(format_bytes(static_cast<std::int64_t>(rate))); };
-  row.cells[bytes_in] = bytes(seen.in_rate);
-  row.cells[bytes_out] = bytes(seen.out_rate);
+  row.cells[bytes_in] = bytes(facts.bytes_in);
+  row.cells[bytes_out] = bytes(facts.bytes_out);
   if (c.counters != nullptr) {
     const std::int64_t failed = c.counters->error_total();
     row.cells[errors] = failed == 0 ? QString() : format_count(failed);
@@ -40,7 +56,33 @@ ClientsModel::Row ClientsModel::row_of(const observe::ConnectionView& c, const S
   return row;
 }
 
+void ClientsModel::takeGroups(const observe::ClusterView& view) {
+  if (groups_seen_ == view.groups) {
+    return;
+  }
+  groups_seen_ = view.groups;
+  groups_.clear();
+  for (const auto& [id, group] : *view.groups) {
+    for (const event::GroupAssigned::Member& member : group->members) {
+      if (member.connection.value() != 0) {
+        groups_[member.connection.value()].push_back(id);
+      }
+    }
+  }
+}
+
 void ClientsModel::update(const observe::ClusterView& view, double seconds) {
+  takeGroups(view);
+  struct Family {
+    int size = 0;
+    int met = 0;
+  };
+  std::map<ClientName, Family> families;
+  for (const auto& [id, connection] : *view.connections) {
+    if (!is_silent(*connection)) {
+      ++families[client_name(*connection)].size;
+    }
+  }
   std::vector<Row> rows;
   rows.reserve(std::min(view.connections->size(), kRowsMax));
   std::map<std::uint64_t, Seen> seen;
@@ -49,7 +91,15 @@ void ClientsModel::update(const observe::ClusterView& view, double seconds) {
   moving_ = false;
   for (const auto& [id, connection] : *view.connections) {
     const observe::ConnectionView& c = *connection;
-    if (!built_in_shown_ && built_in_(c)) {
+    ConnectionFacts facts;
+    facts.connection = &c;
+    int place = 1;
+    if (const auto family = families.find(client_name(c)); !is_silent(c) && family != families.end()) {
+      facts.siblings = family->second.size;
+      place = ++family->second.met;
+    }
+    facts.built_in = built_in_(c);
+    if (!built_in_shown_ && facts.built_in) {
       ++hidden_;
       continue;
     }
@@ -77,12 +127,14 @@ void ClientsModel::update(const observe::ClusterView& view, double seconds) {
     if (rows.size() >= kRowsMax) {
       continue;
     }
-    Row row = row_of(c, now);
-    const bool wanted = filter_.isEmpty() || std::any_of(row.cells.begin(), row.cells.end(), [this](const QString& cell) {
-                          return cell.contains(filter_, Qt::CaseInsensitive);
-                        });
-    if (wanted) {
-      rows.push_back(std::move(row));
+    facts.requests = now.requests_rate;
+    facts.bytes_in = now.in_rate;
+    facts.bytes_out = now.out_rate;
+    if (const auto groups = groups_.find(id.value()); groups != groups_.end()) {
+      facts.groups = groups->second;
+    }
+    if (program_ == nullptr || matches(*program_, facts)) {
+      rows.push_back(row_of(facts, place));
     }
   }
   seen_ = std::move(seen);
@@ -107,6 +159,8 @@ void ClientsModel::update(const observe::ClusterView& view, double seconds) {
     }
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows_[i].siblings = rows[i].siblings;
+    rows_[i].told = rows[i].told;
     for (std::size_t column = 0; column < rows[i].cells.size(); ++column) {
       if (rows[i].cells[column] != rows_[i].cells[column]) {
         rows_[i].cells[column] = rows[i].cells[column];
@@ -118,7 +172,11 @@ void ClientsModel::update(const observe::ClusterView& view, double seconds) {
   }
 }
 
-void ClientsModel::setFilter(const QString& text) { filter_ = text; }
+void ClientsModel::setFilter(filter::ProgramPtr program) { program_ = std::move(program); }
+
+int ClientsModel::siblings(int row) const {
+  return row < 0 || row >= rowCount() ? 0 : rows_[static_cast<std::size_t>(row)].siblings;
+}
 
 void ClientsModel::setBuiltInShown(bool shown) { built_in_shown_ = shown; }
 
@@ -146,6 +204,9 @@ QVariant ClientsModel::data(const QModelIndex& index, int role) const {
     case Qt::DisplayRole:
       return cell;
     case Qt::ToolTipRole:
+      if (index.column() == client && !row.told.isEmpty()) {
+        return cell + QStringLiteral("\n") + row.told;
+      }
       return cell.isEmpty() ? QVariant() : QVariant(cell);
     case Qt::TextAlignmentRole:
       return QVariant(number ? Qt::AlignRight | Qt::AlignVCenter : Qt::AlignLeft | Qt::AlignVCenter);

@@ -15,7 +15,9 @@
 #include <vector>
 
 #include "engine/observe/cluster_view.h"
+#include "ui/filter/filter_program.h"
 #include "ui/theme/glyphs.h"
+#include "ui/views/clients_filter.h"
 
 namespace hw::ui {
 
@@ -31,7 +33,9 @@ class ClientsModel : public QAbstractTableModel {
   explicit ClientsModel(BuiltIn built_in, QObject* parent = nullptr);
   // `seconds` since the last call, for rates; 0: rates stay.
   void update(const observe::ClusterView& view, double seconds);
-  void setFilter(const QString& text);  // any cell that contains it
+  void setFilter(filter::ProgramPtr program);  // null: all
+  // Connections with the same id, software and host as that of this row, itself included.
+  [[nodiscard]] int siblings(int row) const;
   void setBuiltInShown(bool shown);
   [[nodiscard]] std::uint64_t connectionAt(int row) const;  // 0: none
   [[nodiscard]] int rowOf(std::uint64_t connection) const;
@@ -49,6 +53,8 @@ class ClientsModel : public QAbstractTableModel {
     std::uint64_t id = 0;
     std::array<QString, column_count> cells;
     Glyph glyph = Glyph::none;
+    int siblings = 1;
+    QString told;  // of the client: what its name does not say
     friend bool operator==(const Row&, const Row&) = default;
   };
   struct Seen {
@@ -60,12 +66,16 @@ class ClientsModel : public QAbstractTableModel {
     double out_rate = 0;
     bool sampled = false;
   };
-  [[nodiscard]] Row row_of(const observe::ConnectionView& connection, const Seen& seen) const;
+  // `place`: which of its siblings it is, from 1.
+  [[nodiscard]] Row row_of(const ConnectionFacts& facts, int place) const;
+  void takeGroups(const observe::ClusterView& view);
 
   BuiltIn built_in_;
   std::vector<Row> rows_;
   std::map<std::uint64_t, Seen> seen_;
-  QString filter_;
+  filter::ProgramPtr program_;
+  std::shared_ptr<const void> groups_seen_;
+  std::map<std::uint64_t, std::vector<std::string>> groups_;  // of a connection
   bool built_in_shown_ = true;
   bool moving_ = false;
   int total_ = 0;

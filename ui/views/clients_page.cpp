@@ -3,7 +3,6 @@
 
 #include <QCheckBox>
 #include <QHeaderView>
-#include <QLineEdit>
 #include <QPainter>
 #include <QSplitter>
 #include <QStackedWidget>
@@ -11,9 +10,11 @@
 #include <QTimer>
 #include <QVBoxLayout>
 
+#include "ui/filter/filter_box.h"
 #include "ui/models/client_facts.h"
 #include "ui/painting/text.h"
 #include "ui/views/clients_connect.h"
+#include "ui/views/clients_filter.h"
 #include "ui/views/clients_model.h"
 #include "ui/views/pane.h"
 #include "ui/views/table_setup.h"
@@ -69,12 +70,19 @@ void draw_clients(QPainter& p, const QRectF& r) {
 ClientsPage::ClientsPage(QWidget* parent)
     : Page({QStringLiteral("clients"), tr("Clients"), QStringLiteral("clients"), QKeySequence(Qt::Key_C), tr("Operate")}, parent) {
   const Theme& t = Theme::current();
-  filter_ = new QLineEdit(this);
-  filter_->setPlaceholderText(tr("Filter by any column"));
-  filter_->setAccessibleName(tr("Filter clients"));
-  filter_->setFixedWidth(t.px(180));
-  connect(filter_, &QLineEdit::textChanged, this, [this](const QString& text) {
-    model_->setFilter(text.trimmed());
+  filter_ = new FilterBox(client_vocabulary(), id(), this);
+  filter_->setChipsShown(false);
+  filter_->setHint(QStringLiteral("errors > 0"));
+  filter_->edit()->setAccessibleName(tr("Filter clients"));
+  filter_->setMinimumWidth(t.px(220));
+  filter_->setMaximumWidth(t.px(460));
+  filter_->setValues([this](const filter::Field& field) { return valuesOf(field.name); });
+  filter_->setExamples({{QStringLiteral("errors > 0"), tr("clients that get errors")},
+                        {QStringLiteral("software ~ \"librdkafka\" && version ~ \"^1\""), tr("old libraries")},
+                        {QStringLiteral("api == Produce && not built_in"), tr("your own producers")},
+                        {QStringLiteral("connections > 1"), tr("several with the same id, software and host")}});
+  connect(filter_, &FilterBox::applied, this, [this] {
+    model_->setFilter(filter_->filtering() ? filter_->program() : nullptr);
     refresh(false);
   });
   header()->addLeft(filter_);
@@ -105,7 +113,7 @@ ClientsPage::ClientsPage(QWidget* parent)
   table_->setItemDelegate(new ClientDelegate(table_));
   table_->setStyleSheet(QStringLiteral("QTableView::item:hover { background: transparent; }"));
   new HoverRow(table_);
-  const int widths[] = {140, 130, 132, 44, 80, 76, 76, 76, 62, 120};
+  const int widths[] = {196, 120, 126, 44, 80, 76, 76, 76, 62, 120};
   QHeaderView* head = table_->horizontalHeader();
   head->setSectionsClickable(false);
   for (int i = 0; i < ClientsModel::column_count; ++i) {
@@ -135,6 +143,7 @@ ClientsPage::ClientsPage(QWidget* parent)
   column->addWidget(split_);
   setContent(content);
   setFocusProxy(table_);
+  connect(filter_, &FilterBox::leaveRequested, this, [this] { table_->setFocus(); });
 
   connect(doctor_, &DoctorPanel::diagnosed, this, [this] {
     const auto& verdicts = doctor_->rows();
@@ -150,7 +159,7 @@ ClientsPage::ClientsPage(QWidget* parent)
   });
   connect(this, &Page::commandRequested, this, [this](const QString& id) {
     if (id == QLatin1String("clients.clear_filter")) {
-      filter_->clear();
+      filter_->setText({});
     }
   });
   settle_ = new QTimer(this);
@@ -213,6 +222,7 @@ void ClientsPage::refresh(bool rates) {
     count += QStringLiteral(" · ") + tr("%1 shown").arg(model_->rowCount());
   }
   header()->setCount(count);
+  filter_->setCounts({.shown = model_->rowCount(), .total = model_->total()});
   updateNotice();
   disconnect_->setEnabled(model_->connectionAt(table_->currentIndex().row()) != 0);
   if (model_->moving()) {
@@ -246,7 +256,7 @@ void ClientsPage::updateNotice() {
     case 2:
       notice.kind = PageNotice::Kind::filtered;
       notice.title = tr("0 of %1 connections").arg(model_->total());
-      notice.text = tr("The filter “%1” hides all of them.").arg(filter_->text());
+      notice.text = tr("The filter “%1” hides all of them.").arg(filter_->appliedText());
       notice.action_text = tr("Clear filter");
       notice.action_command = QStringLiteral("clients.clear_filter");
       notice.drawing = {};
@@ -307,9 +317,37 @@ void ClientsPage::resizeEvent(QResizeEvent* event) {
 }
 
 bool ClientsPage::focusFilter() {
-  filter_->setFocus(Qt::ShortcutFocusReason);
-  filter_->selectAll();
+  filter_->focusText();
   return true;
+}
+
+bool ClientsPage::applyFilter(const QString& text) {
+  filter_->setText(text);
+  return true;
+}
+
+// What is connected now, each once, a screenful at most.
+QStringList ClientsPage::valuesOf(const std::string& field) const {
+  constexpr int kMost = 50;
+  QStringList out;
+  if (session() == nullptr) {
+    return out;
+  }
+  const observe::ViewPtr view = session()->view();
+  for (const auto& [id, connection] : *view->connections) {
+    const QString value = field == "id"         ? QString::fromStdString(connection->client_id)
+                          : field == "software" ? QString::fromStdString(connection->software_name)
+                          : field == "version"  ? QString::fromStdString(connection->software_version)
+                          : field == "host"     ? peer_host(connection->peer)
+                                                : QString();
+    if (!value.isEmpty() && !out.contains(value)) {
+      out << value;
+    }
+    if (out.size() >= kMost) {
+      break;
+    }
+  }
+  return out;
 }
 
 Glyph ClientsPage::attention() const {

@@ -8,7 +8,6 @@
 
 class QAbstractButton;
 class QCheckBox;
-class QLineEdit;
 class QSplitter;
 class QStackedWidget;
 class QTableView;
@@ -19,6 +18,7 @@ namespace hw::ui {
 class ClientsModel;
 class ConnectPanel;
 class DoctorPanel;
+class FilterBox;
 class TabStrip;
 
 class ClientsPage : public Page {
@@ -31,6 +31,8 @@ class ClientsPage : public Page {
   void setSelection(const Selection& selection) override;
   void setWidthClass(int width_class) override;
   bool focusFilter() override;
+  bool applyFilter(const QString& text) override;
+  [[nodiscard]] FilterBox* filter() const { return filter_; }
   [[nodiscard]] Glyph attention() const override;
   void showTab(Tab tab);
   Q_INVOKABLE void showDoctor() { showTab(Tab::doctor); }  // by name: commands know pages by their ids only
@@ -48,6 +50,7 @@ class ClientsPage : public Page {
   void fitColumns();
   void refresh(bool rates);
   void updateNotice();
+  [[nodiscard]] QStringList valuesOf(const std::string& field) const;
 
   ClientsModel* model_;
   QTableView* table_;
@@ -59,7 +62,7 @@ class ClientsPage : public Page {
   QStackedWidget* lower_;
   ConnectPanel* connect_;
   DoctorPanel* doctor_;
-  QLineEdit* filter_;
+  FilterBox* filter_;
   QCheckBox* built_in_;
   QAbstractButton* disconnect_;
   QTimer* settle_;

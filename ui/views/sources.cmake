@@ -3,6 +3,7 @@ list(APPEND HW_UI_SOURCES
   ui/views/assignment_matrix.cpp ui/views/assignment_matrix.h
   ui/views/canvas_accessible.cpp
   ui/views/clients_connect.cpp ui/views/clients_connect.h
+  ui/views/clients_filter.cpp ui/views/clients_filter.h
   ui/views/clients_model.cpp ui/views/clients_model.h
   ui/views/clients_page.cpp ui/views/clients_page.h
   ui/views/cluster_canvas.cpp ui/views/cluster_canvas.h

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "tests/ui/support/fake_session.h"
+#include "ui/filter/filter_box.h"
 #include "ui/models/client_facts.h"
 #include "ui/models/connect_snippets.h"
 #include "ui/models/listener_doctor.h"
@@ -139,12 +140,12 @@ class TestClients : public QObject {
   void the_filter_and_its_empty_state() {
     open();
     QTest::keyClick(page_, Qt::Key_Slash);  // to the filter of this page
-    auto* filter = page_->findChild<QLineEdit*>();
+    auto* filter = page_->filter()->edit();
     QVERIFY(filter->hasFocus());
     QTest::keyClicks(filter, "app-17");
-    QCOMPARE(page_->model()->rowCount(), 1);
+    QTRY_COMPARE(page_->model()->rowCount(), 1);
     QTest::keyClicks(filter, "xx");
-    QCOMPARE(page_->model()->rowCount(), 0);
+    QTRY_COMPARE(page_->model()->rowCount(), 0);
     Button* clear = nullptr;
     for (Button* button : page_->findChildren<Button*>()) {
       clear = button->isVisible() && button->text() == QStringLiteral("Clear filter") ? button : clear;
@@ -155,6 +156,69 @@ class TestClients : public QObject {
     QVERIFY(page_->table()->isVisible());
     page_->findChild<QCheckBox*>()->setChecked(false);
     QCOMPARE(page_->model()->rowCount(), 1);
+  }
+
+  void the_filter_speaks_of_clients() {
+    open();
+    auto counters = session_->connectClient(40, "billing-app", "librdkafka", "2.3.0");
+    counters->note_request(1, 11);
+    counters->note_error(3);
+    session_->tick(100);
+    const int all = page_->model()->rowCount();
+    const auto rows = [&](const char* text) {
+      page_->filter()->setText(QString::fromUtf8(text));
+      return page_->filter()->parsed().ok() ? page_->model()->rowCount() : -1;
+    };
+    QCOMPARE(rows("id == \"billing-app\""), 1);
+    QCOMPARE(cell(0, ClientsModel::client), QStringLiteral("billing-app"));
+    QCOMPARE(rows("software == librdkafka && version ~ \"^2\""), 1);
+    QCOMPARE(rows("errors > 0 && error == UNKNOWN_TOPIC_OR_PARTITION"), 1);
+    QCOMPARE(rows("errors > 1"), 0);
+    QCOMPARE(rows("api == Fetch && id ~ billing"), 1);
+    QCOMPARE(rows("connection == 40"), 1);
+    QCOMPARE(rows("not (host == \"127.0.0.1\")"), 0);
+    QVERIFY(rows("built_in") > 0);
+    QCOMPARE(rows("built_in") + rows("not built_in"), all);
+    // Words alone, as before there was a language: an address, two words, a sign that is none of the language's.
+    QCOMPARE(rows("127.0.0.1:40040"), 1);
+    QCOMPARE(rows("librdkafka 2.3.0"), 1);
+    QCOMPARE(rows("librdkafka/2"), 0);
+    QCOMPARE(rows(""), all);
+    QCOMPARE(rows("kye == 3"), -1);
+  }
+
+  void clients_of_the_same_name_are_told_apart() {
+    open();
+    session_->connectClient(70, "shop", "kafkajs", "2.2.4");
+    session_->connectClient(71, "shop", "kafkajs", "2.2.4");
+    session_->connectClient(72, "alone", "kafkajs", "2.2.4");
+    session_->tick(100);
+    const std::size_t before = count_clients(*session_->view());
+    QVERIFY(row_named(QStringLiteral("alone")) >= 0);
+    const int first = row_named(QStringLiteral("shop · 1 of 2"));
+    const int second = row_named(QStringLiteral("shop · 2 of 2"));
+    QVERIFY(first >= 0 && second > first);
+    QCOMPARE(page_->model()->siblings(first), 2);
+    QVERIFY(page_->model()->index(first, ClientsModel::client).data(Qt::ToolTipRole).toString().contains(QStringLiteral("1 of 2")));
+    page_->filter()->setText(QStringLiteral("connections > 1"));
+    QCOMPARE(page_->model()->rowCount(), 2);
+    page_->filter()->setText({});
+    // Two members of one group are two clients, whatever they call themselves.
+    hw::observe::ClusterView view = *session_->view();
+    auto groups = *view.groups;
+    auto group = std::make_shared<hw::observe::GroupView>();
+    group->id = "shops";
+    for (const std::uint64_t connection : {std::uint64_t{70}, std::uint64_t{71}}) {
+      hw::event::GroupAssigned::Member member;
+      member.member_id = "m" + std::to_string(connection);
+      member.connection = hw::ConnectionId(connection);
+      group->members.push_back(member);
+    }
+    groups["shops"] = group;
+    view.groups = std::make_shared<const std::remove_const_t<decltype(groups)>>(groups);
+    QCOMPARE(count_clients(view), before + 1);
+    page_->model()->update(view, 0);
+    QVERIFY(page_->model()->index(first, ClientsModel::client).data(Qt::ToolTipRole).toString().contains(QStringLiteral("Member of shops")));
   }
 
   void nobody_there_is_said_so() {
