@@ -128,7 +128,7 @@ ClusterPage::ClusterPage(QWidget* parent)
   });
   connect(table_view_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& now) {
     const Selection s = table_->selectionOf(now.row());
-    if (!s.none() && s != selection()) {
+    if (!s.none() && s != selection() && !table_changes_) {
       Q_EMIT selectionRequested(s);
     }
   });
@@ -139,7 +139,7 @@ ClusterPage::ClusterPage(QWidget* parent)
   table_later_.setInterval(500);
   connect(&table_later_, &QTimer::timeout, this, [this] {
     if (forms_->currentWidget() == table_view_) {
-      table_->refresh(canvas_->model());
+      refreshTable();
     }
   });
 }
@@ -166,6 +166,9 @@ void ClusterPage::addCommands(CommandRegistry& commands) {
 void ClusterPage::setSelection(const Selection& selection) {
   Page::setSelection(selection);
   canvas_->setSelection(selection);
+  if (forms_->currentWidget() == table_view_ && table_->selectionOf(table_view_->currentIndex().row()) != selection) {
+    showInTable();
+  }
 }
 
 void ClusterPage::setWidthClass(int width_class) {
@@ -179,15 +182,29 @@ void ClusterPage::setWidthClass(int width_class) {
   }
 }
 
+// What comes and goes above a row moves it, and what is selected stays so: rows that go choose no neighbour.
+void ClusterPage::refreshTable() {
+  table_changes_ = true;
+  const bool others = table_->refresh(canvas_->model());
+  table_changes_ = false;
+  if (others && table_->selectionOf(table_view_->currentIndex().row()) != selection()) {
+    showInTable();
+  }
+}
+
+void ClusterPage::showInTable() {
+  table_changes_ = true;
+  const int row = table_->rowOf(selection());
+  table_view_->setCurrentIndex(row >= 0 ? table_->index(row, 0) : QModelIndex());
+  table_changes_ = false;
+}
+
 bool ClusterPage::toggleTable() {
   const bool table = forms_->currentWidget() != table_view_;
   if (table) {
-    table_->refresh(canvas_->model());
+    refreshTable();
     forms_->setCurrentWidget(table_view_);
-    const int row = table_->rowOf(selection());
-    if (row >= 0) {
-      table_view_->setCurrentIndex(table_->index(row, 0));
-    }
+    showInTable();
     table_view_->setFocus();
   } else {
     forms_->setCurrentIndex(0);

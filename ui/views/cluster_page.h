@@ -38,6 +38,8 @@ class ClusterPage : public Page, public CommandSource {
 
  private:
   void refreshSummary();
+  void refreshTable();
+  void showInTable();
   void placeViewport();
 
   ClusterCanvas* canvas_;
@@ -48,6 +50,7 @@ class ClusterPage : public Page, public CommandSource {
   QTableView* table_view_;
   SegmentedControl* detail_;
   QTimer table_later_;
+  bool table_changes_ = false;  // by us, not by who chooses a row
   bool detail_chosen_ = false;  // by hand: the window's width no longer decides
 };
 

@@ -2,13 +2,14 @@
 #include "ui/views/cluster_table.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "ui/painting/text.h"
 #include "ui/theme/theme.h"
 
 namespace hw::ui {
 
-void ClusterTable::refresh(const ClusterModel& model) {
+bool ClusterTable::refresh(const ClusterModel& model) {
   std::vector<Row> rows;
   for (std::size_t i = 0; i < model.producers().size(); ++i) {
     const ClusterModel::Producer& p = model.producers()[i];
@@ -52,24 +53,32 @@ void ClusterTable::refresh(const ClusterModel& model) {
                        {}, m.lag < 0 ? QString() : format_offset(m.lag)}});
     }
   }
-  const bool same = rows.size() == rows_.size() && std::equal(rows.begin(), rows.end(), rows_.begin(),
-                                                              [](const Row& a, const Row& b) {
-                                                                return a.selection == b.selection &&
-                                                                       a.cells[kWhere] == b.cells[kWhere];
-                                                              });
-  if (!same) {
-    beginResetModel();
-    rows_ = std::move(rows);
-    endResetModel();
-    return;
+  // Between what is the same at the top and at the bottom rows go and come; a reset would lose the place of who reads.
+  const auto same = [](const Row& a, const Row& b) { return a.selection == b.selection && a.cells[kWhere] == b.cells[kWhere]; };
+  const auto top = std::mismatch(rows.begin(), rows.end(), rows_.begin(), rows_.end(), same).first - rows.begin();
+  const auto most = std::min(rows.rend() - rows.rbegin(), rows_.rend() - rows_.rbegin()) - top;
+  const auto bottom = std::mismatch(rows.rbegin(), rows.rbegin() + most, rows_.rbegin(), same).first - rows.rbegin();
+  const auto gone = std::ssize(rows_) - top - bottom;
+  const auto come = std::ssize(rows) - top - bottom;
+  if (gone > 0) {
+    beginRemoveRows({}, static_cast<int>(top), static_cast<int>(top + gone - 1));
+    rows_.erase(rows_.begin() + top, rows_.begin() + top + gone);
+    endRemoveRows();
+  }
+  if (come > 0) {
+    beginInsertRows({}, static_cast<int>(top), static_cast<int>(top + come - 1));
+    rows_.insert(rows_.begin() + top, std::make_move_iterator(rows.begin() + top), std::make_move_iterator(rows.begin() + top + come));
+    endInsertRows();
   }
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i].cells != rows_[i].cells) {
+    const auto at = static_cast<std::ptrdiff_t>(i);
+    if ((at < top || at >= top + come) && rows[i].cells != rows_[i].cells) {
       rows_[i] = std::move(rows[i]);
       const int row = static_cast<int>(i);
       Q_EMIT dataChanged(index(row, 0), index(row, kColumns - 1));
     }
   }
+  return gone > 0 || come > 0;
 }
 
 Selection ClusterTable::selectionOf(int row) const {

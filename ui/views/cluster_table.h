@@ -19,7 +19,8 @@ class ClusterTable : public QAbstractTableModel {
   enum Column : int { kObject, kWhere, kState, kLogStart, kHighWatermark, kLogEnd, kBehind, kColumns };
 
   // Rows keep their place while the set of objects is the same; then only changed cells are announced.
-  void refresh(const ClusterModel& model);
+  // True: rows came or went.
+  bool refresh(const ClusterModel& model);
   [[nodiscard]] Selection selectionOf(int row) const;
   [[nodiscard]] int rowOf(const Selection& selection) const;
 
