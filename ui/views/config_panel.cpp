@@ -114,6 +114,7 @@ void ConfigPanel::buildHead() {
   problem_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   head->addWidget(problem_, 1);
   discard_ = new Button(Button::Kind::quiet, {}, tr("Discard"), this);
+  discard_->setObjectName(QStringLiteral("discardChanges"));
   connect(discard_, &Button::clicked, configs_, &ConfigModel::unstageAll);
   head->addWidget(discard_);
   review_ = new Button(Button::Kind::primary, {}, tr("Review changes"), this);

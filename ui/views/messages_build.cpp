@@ -121,6 +121,7 @@ void MessagesPage::buildTable(QWidget* body) {
   split_->setHandleWidth(theme.px(3));
   model_ = new RecordModel(this);
   table_ = new QTableView(split_);
+  table_->setObjectName(QStringLiteral("records"));
   setup_table(table_, tr("Records"));
   table_->setModel(model_);
   table_->setItemDelegate(new RecordDelegate(table_));

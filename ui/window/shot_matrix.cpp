@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/window/shot_matrix.h"
 
+#include <QAbstractButton>
 #include <QApplication>
 #include <QCursor>
 #include <QDialog>
 #include <QDir>
 #include <QElapsedTimer>
 #include <QEventLoop>
+#include <QHeaderView>
+#include <QLineEdit>
 #include <QPixmap>
 #include <QPointer>
 #include <QRegularExpression>
+#include <QTableView>
 #include <QTimer>
 #include <cstdio>
 #include <functional>
@@ -241,6 +245,39 @@ class Matrix : public QObject {
     window_->select(selection);
     window_->showPage(QString::fromLatin1(page));
   }
+  // Views are known by the names of their objects only. One that is in sight; null: none.
+  template <class T>
+  T* child(const char* name) {
+    for (T* one : window_->findChildren<T*>(QString::fromLatin1(name))) {
+      if (one->isVisible()) {
+        return one;
+      }
+    }
+    std::fprintf(stderr, "highwater: there is no %s in sight\n", name);
+    return nullptr;
+  }
+  int rows(const char* table) {
+    const auto* view = child<QTableView>(table);
+    return view == nullptr ? 0 : view->model()->rowCount();
+  }
+  void choose(const char* table, int row) {
+    if (auto* view = child<QTableView>(table); view != nullptr && row < view->model()->rowCount()) {
+      view->setCurrentIndex(view->model()->index(row, 0));
+    }
+  }
+  void stage(const char* key, const char* value) {
+    const auto* table = child<QTableView>("configTable");
+    for (int row = 0; table != nullptr && row < table->model()->rowCount(); ++row) {
+      if (table->model()->index(row, 0).data().toString() == QLatin1String(key)) {
+        choose("configTable", row);
+        if (auto* editor = child<QLineEdit>("configEditor"); editor != nullptr) {
+          editor->setText(QString::fromLatin1(value));
+          Q_EMIT editor->returnPressed();
+        }
+        return;
+      }
+    }
+  }
   Scene dialog(const char* id, const char* page, const Selection& selection, const char* command_id, const QVariantMap& args = {}) {
     return {QString::fromLatin1(id), [=, this] {
               show(page, selection);
@@ -300,6 +337,33 @@ class Matrix : public QObject {
     out.push_back({QStringLiteral("first-run"), [=, this] { show("cluster", partition); hints(); }, [this] { noHints(); }});
     out.push_back({QStringLiteral("palette"), [=, this] { show("cluster", partition); command("omnibox.open"); }, [this] { window_->findChild<Omnibox*>()->closeList(); }});
     out.push_back({QStringLiteral("menu"), [=, this] { show("cluster", partition); command("selection.menu"); }, {}});
+    out.push_back({QStringLiteral("record"), [=, this] {
+                     show("messages", topic);
+                     wait([this] { return rows("records") > 0; }, 2'000);
+                     choose("records", 0);
+                   }, {}});
+    out.push_back({QStringLiteral("order-menu"), [=, this] {
+                     show("messages", topic);
+                     pause(150);
+                     if (const auto* table = child<QTableView>("records"); table != nullptr) {
+                       Q_EMIT table->horizontalHeader()->customContextMenuRequested(QPoint(60, 10));
+                     }
+                   }, {}});
+    out.push_back({QStringLiteral("configs"), [=, this] { show("topics", topic); command("topic.configs", {{QStringLiteral("topic"), topic_}}); pause(150); choose("configTable", 3); }, {}});
+    out.push_back({QStringLiteral("review-configs"), [=, this] {
+                     show("topics", topic);
+                     wait([this] { return rows("configTable") > 0; }, 2'000);
+                     stage("retention.ms", "1 h");
+                     stage("segment.bytes", "16 MB");
+                     command("topic.review");
+                   }, [this] {
+                     closeAll();
+                     if (auto* discard = child<QAbstractButton>("discardChanges"); discard != nullptr) {
+                       discard->click();
+                     }
+                   }});
+    out.push_back(dialog("broker-configs", "cluster", partition, "broker.configs"));
+    out.push_back(dialog("group-configs", "groups", group, "group.configs"));
     out.push_back(dialog("settings", "cluster", partition, "app.settings"));
     out.push_back(dialog("keys", "cluster", partition, "help.keys"));
     out.push_back(dialog("keep", "cluster", partition, "cluster.keep"));
