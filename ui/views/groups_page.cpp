@@ -348,7 +348,7 @@ void GroupsPage::refresh() {
   model_->update(*view, now);
   follow_selection_ = true;
   const int shown = model_->rowCount();
-  header()->setCount(shown == model_->total() ? tr("%n group(s)", nullptr, shown) : tr("%1 of %2").arg(shown).arg(model_->total()));
+  header()->setCount(shown == model_->total() ? tr("%n group(s)", nullptr, shown) : tr("%1 of %2").arg(format_count(shown), format_count(model_->total())));
   if (!current_.isEmpty() && model_->facts(current_) == nullptr) {
     current_.clear();
   }

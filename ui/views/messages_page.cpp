@@ -96,7 +96,7 @@ void MessagesPage::attach(Session* session) {
 
 void MessagesPage::setWidthClass(int width_class) {
   width_class_ = width_class;
-  topics_->setFixedWidth(Theme::current().px(width_class > 0 ? 240 : 132));
+  topics_->setFixedWidth(Theme::current().px(width_class > 0 ? 240 : (width_class < 0 ? 152 : 132)));
   table_->setColumnWidth(RecordModel::kHeaders, Theme::current().px(width_class > 0 ? 260 : 104));
   table_->setColumnWidth(RecordModel::kKey, Theme::current().px(width_class > 0 ? 180 : 116));
 }

@@ -133,7 +133,7 @@ QVariant RebalanceModel::data(const QModelIndex& index, int role) const {
     case protocol:
       return r.protocol.empty() ? tr("empty") : QString::fromStdString(r.protocol);
     case moved:
-      return tr("%1 of %2").arg(r.moved).arg(std::max(r.partitions_before, r.partitions_after));
+      return tr("%1 of %2").arg(format_count(r.moved), format_count(std::max(r.partitions_before, r.partitions_after)));
     case reason: {
       const QString words = trigger_words(r);
       return r.members_after == 0 ? tr("%1; nobody is left").arg(words) : words;

@@ -233,7 +233,7 @@ void TopicsPage::showCurrent() {
 void TopicsPage::refreshNotice() {
   const int total = model_->total();
   const auto marked = static_cast<int>(table()->selectionModel()->selectedRows().size());
-  QString count = model_->rowCount() == total ? tr("%n topic(s)", nullptr, total) : tr("%1 of %2").arg(model_->rowCount()).arg(total);
+  QString count = model_->rowCount() == total ? tr("%n topic(s)", nullptr, total) : tr("%1 of %2").arg(format_count(model_->rowCount()), format_count(total));
   if (marked > 1) {
     count += QStringLiteral(" · ") + tr("%n selected", nullptr, marked);
   }
