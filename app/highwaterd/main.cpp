@@ -5,11 +5,15 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <optional>
 #include <string>
 
 #include "app/common/cluster_arguments.h"
+#include "app/common/control_arguments.h"
 #include "engine/base/diagnostics.h"
 #include "engine/node/cluster.h"
+#include "engine/node/cluster_control.h"
+#include "engine/node/control_server.h"
 #include "engine/node/limits.h"
 
 namespace {
@@ -31,6 +35,8 @@ int main(int argc, char** argv) {
   hw::app::ClusterArguments arguments;
   int port = -1;
   int ready_fd = -1;
+  std::string control_address;
+  std::string control_token_file;
   std::string level = "warn";
   CLI::App cli{"A Kafka-compatible broker for this machine. Clients connect to localhost:9092.", "highwaterd"};
   cli.add_option("--port", port, "port to listen on (default 9092; 0: any free one)");
@@ -49,6 +55,14 @@ int main(int argc, char** argv) {
   cli.add_option("--cluster-id", arguments.cluster_id, "id of a new cluster, the same for all its nodes")->group("A node among others");
   cli.add_option("--initial-controllers", arguments.initial_controllers, "first voters of a new cluster, ID@HOST:PORT:DIRECTORY_ID,…")
       ->group("A node among others");
+  CLI::Option* control_option =
+      cli.add_option("--control", control_address, "open the control port: [HOST:]PORT (0: any free one); without a value 127.0.0.1:9099")
+          ->expected(0, 1)
+          ->default_str(hw::app::kControlDefault)
+          ->group("Control");
+  cli.add_option("--control-token-file", control_token_file, "who controls must know the first line of this file; needed off loopback")
+      ->needs(control_option)
+      ->group("Control");
   cli.add_option("--ready-fd", ready_fd, "also write the ready line to this descriptor");
   cli.add_option("--seed", arguments.seed, "seed of everything random in the cluster");
   cli.add_option("--log-level", level, "trace, debug, info, warn, error or off (default warn)");
@@ -85,12 +99,34 @@ int main(int argc, char** argv) {
     }
     std::fprintf(stderr, "highwaterd: set, but without effect here: %s\n", names.c_str());
   }
+  hw::node::ControlServerOptions control_options;
+  if (cli.count("--control") > 0) {
+    hw::Result<hw::node::ControlServerOptions> given = hw::app::control_options(control_address, control_token_file);
+    if (!given) {
+      return report(given.error(), {});
+    }
+    control_options = std::move(*given);
+    control_options.version = HIGHWATER_VERSION;
+  }
   hw::node::Cluster cluster(*options);
   if (const hw::Result<void> started = cluster.start(); !started) {
     return report(started.error(), *options);
   }
+  hw::node::ClusterControl control(cluster);
+  std::optional<hw::node::ControlServer> server;
+  if (cli.count("--control") > 0) {
+    server.emplace(control_options, control);
+    if (const hw::Result<void> started = server->start(); !started) {
+      std::fprintf(stderr, "highwaterd: %s\n", started.error().detail.c_str());
+      if (started.error().code == hw::Errc::in_use) {
+        std::fprintf(stderr, "highwaterd: choose another one with --control PORT (0: any free port)\n");
+      }
+      return static_cast<int>(hw::app::exit_code_of(started.error()));
+    }
+  }
   const std::string line = "ready " + cluster.bootstrap() + " cluster " + cluster.cluster_id() + " " +
-                           (options->memory ? std::string("memory") : options->directory) + "\n";
+                           (options->memory ? std::string("memory") : options->directory) +
+                           (server ? " control " + server->address() : std::string()) + "\n";
   std::fputs(line.c_str(), stdout);
   std::fflush(stdout);
   if (ready_fd >= 0) {
@@ -102,6 +138,7 @@ int main(int argc, char** argv) {
 
   int got = 0;
   sigwait(&signals, &got);
+  server.reset();  // a command that is under way is finished first
   if (const hw::Result<void> stopped = cluster.stop(); !stopped) {
     return report(stopped.error(), *options);
   }

@@ -20,11 +20,17 @@ CLI::App* add_command(CLI::App& parent, const std::string& name, const std::stri
 
 void build(CLI::App& cli, Common& common) {
   cli.name("hw");
-  cli.description("Topics, records, groups, configs and log files of a Kafka cluster.");
+  cli.description("Topics, records, groups, configs and log files of a Kafka cluster; nodes and links of a Highwater cluster.");
   cli.add_option("--bootstrap,-b", common.bootstrap, "brokers, HOST:PORT[,HOST:PORT…] (default localhost:9092)")
       ->envname("HIGHWATER_BOOTSTRAP")
       ->type_name("HOST:PORT");
   cli.add_flag("--json", common.json, "print JSON: one object, or one a line where there are many");
+  cli.add_option("--control", common.control, "where the control port is, for node, link, cluster status and heal (default 127.0.0.1:9099)")
+      ->envname("HIGHWATER_CONTROL")
+      ->type_name("HOST:PORT");
+  cli.add_option("--control-token-file", common.control_token_file, "file with the token that the control port asks for")
+      ->envname("HIGHWATER_CONTROL_TOKEN_FILE")
+      ->type_name("FILE");
   cli.add_option("--timeout", common.timeout, "how long to wait for the cluster: 500ms, 15s, 2m (default 15s; produce: 30s a record)")
       ->type_name("DURATION");
   cli.fallthrough();
@@ -42,6 +48,7 @@ void build(CLI::App& cli, Common& common) {
   add_configs(cli, common);
   add_quotas(cli, common);
   add_cluster(cli, common);
+  add_control(cli, common);
   add_log(cli, common);
   add_shell(cli, common);
 }

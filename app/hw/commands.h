@@ -25,6 +25,8 @@ enum class Exit : int {
 struct Common {
   std::string bootstrap = "localhost:9092";
   bool json = false;
+  std::string control = "127.0.0.1:9099";  // of `node`, `link` and parts of `cluster`
+  std::string control_token_file;
   std::string timeout;           // as written
   std::int64_t timeout_ms = 0;   // 0: each command's own default
   std::function<int()> run;      // of the command chosen
@@ -41,6 +43,7 @@ void add_configs(CLI::App& cli, Common& common);
 void add_quotas(CLI::App& cli, Common& common);
 void add_cluster(CLI::App& cli, Common& common);
 void add_log(CLI::App& cli, Common& common);
+void add_control(CLI::App& cli, Common& common);  // node, link, and what `cluster` gets of it; after add_cluster
 void add_shell(CLI::App& cli, Common& common);  // completion, man
 
 // The whole command line.

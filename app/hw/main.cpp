@@ -30,7 +30,7 @@ Walk walk(const CLI::App& cli, int argc, char** argv) {
     const std::string word = argv[i];
     if (word.starts_with('-')) {
       const std::string name = word.substr(word.find_first_not_of('-') == std::string::npos ? 0 : word.find_first_not_of('-'));
-      i += name == "bootstrap" || name == "b" || name == "timeout" ? 1 : 0;
+      i += name == "bootstrap" || name == "b" || name == "timeout" || name == "control" || name == "control-token-file" ? 1 : 0;
       continue;
     }
     const auto below = out.command->get_subcommands([](const CLI::App*) { return true; });

@@ -220,6 +220,8 @@ int man(const CLI::App* root) {
     fmt::print(".TP\n.B {}\n{}\n", static_cast<int>(code), roff(what));
   }
   fmt::print(".SH ENVIRONMENT\n.TP\n.B HIGHWATER_BOOTSTRAP\n{}\n", roff("brokers, where --bootstrap is not given"));
+  fmt::print(".TP\n.B HIGHWATER_CONTROL\n{}\n", roff("the control port, where --control is not given"));
+  fmt::print(".TP\n.B HIGHWATER_CONTROL_TOKEN_FILE\n{}\n", roff("the file with its token, where --control-token-file is not given"));
   return 0;
 }
 

@@ -144,6 +144,20 @@ class NodeCore {
   // The node serves on until handed_over(), or until the shell will not wait any longer; stop() follows.
   void hand_over(Now now, Outputs& out);
   [[nodiscard]] bool handed_over() const;
+  // What this node knows of the cluster, for whoever controls it.
+  struct Standing {
+    bool serves = false;                 // its clients, or, of a controller alone, its quorum
+    std::optional<BrokerId> controller;  // the active one
+    LeaderEpoch epoch{0};                // of the metadata log
+    bool voter = false;
+    struct Registered {
+      BrokerId broker;
+      bool fenced = true;
+      bool in_controlled_shutdown = false;
+    };
+    std::vector<Registered> brokers;     // by id
+  };
+  [[nodiscard]] Standing standing() const;
   // Clean shutdown: leaves groups as they are, flushes and checkpoints every log, writes the clean-shutdown marker.
   // Synchronous: afterwards nothing is written any more.
   Result<void> stop(Now now);

@@ -1395,6 +1395,18 @@ void NodeCore::connected(ConnectionId connection, const std::string& peer, Now n
                          std::shared_ptr<event::ConnectionCounters> counters, ListenerKind listener) {
   impl_->connected(connection, peer, now, out, std::move(counters), listener);
 }
+NodeCore::Standing NodeCore::standing() const {
+  const raft::QuorumView quorum = impl_->quorum();
+  Standing out;
+  out.serves = ready();
+  out.controller = quorum.leader;
+  out.epoch = quorum.epoch;
+  out.voter = quorum.voter;
+  for (const auto& [id, broker] : impl_->image()->brokers()) {
+    out.brokers.push_back({id, broker.fenced, broker.in_controlled_shutdown});
+  }
+  return out;
+}
 void NodeCore::hand_over(Now now, Outputs& out) { impl_->hand_over(now, out); }
 bool NodeCore::handed_over() const { return impl_->handed_over(); }
 void NodeCore::peer_answered(std::uint64_t id, const Bytes& frame, Now now, Outputs& out) {

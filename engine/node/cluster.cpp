@@ -143,7 +143,7 @@ Result<void> Cluster::start_nodes() {
     if (i > 0) {
       listen.controller_port = 0;  // the one that was asked for is the first node's
     }
-    std::unique_ptr<Node> node = make_node(BrokerId(options_.node_id.value_or(1) + i), listen);
+    std::shared_ptr<Node> node = make_node(BrokerId(options_.node_id.value_or(1) + i), listen);
     Result<void> bound = node->bind();
     if (!bound && i > 0 && bound.error().code == Errc::in_use) {
       listen.port = 0;  // clients find the others through the first
@@ -161,14 +161,14 @@ Result<void> Cluster::start_all() {
   bool fresh = true;
   Prng ids(options_.seed);
   std::string cluster_id = Uuid::random(ids).text();
-  for (const std::unique_ptr<Node>& node : nodes_) {
+  for (const std::shared_ptr<Node>& node : nodes_) {
     const api::NodeOptions& core = node->core_options();
     fresh = fresh && !log::LogManager::read_meta(*disk_, core.directory);
     if (core.controller && !options_.member) {
       controllers_.push_back({core.node, Uuid::random(ids), core.controller_host, core.controller_port});
     }
   }
-  for (const std::unique_ptr<Node>& node : nodes_) {
+  for (const std::shared_ptr<Node>& node : nodes_) {
     tell_controllers(*node);
     if (fresh && nodes_.size() > 1) {
       node->core_options().initial_voters = controllers_;
@@ -176,7 +176,7 @@ Result<void> Cluster::start_all() {
     }
     HW_CHECK(node->start());
   }
-  for (const std::unique_ptr<Node>& node : nodes_) {
+  for (const std::shared_ptr<Node>& node : nodes_) {
     if (!node->wait_ready(kReadyWithin)) {
       return fail(Errc::closed, "node " + std::to_string(node->id().value()) + " did not become ready within " +
                                     std::to_string(kReadyWithin.ms() / 1000) +
@@ -187,98 +187,150 @@ Result<void> Cluster::start_all() {
 }
 
 void Cluster::tell_controllers(Node& node) const {
-  if (nodes_.size() > 1) {
+  if (size() > 1) {
     node.core_options().controllers = controllers_;
   }
 }
 
-Result<std::size_t> Cluster::index_of(BrokerId id) const {
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    if (nodes_[i]->id() == id) {
-      return i;
+Result<std::shared_ptr<Node>> Cluster::find(BrokerId id) const {
+  const std::lock_guard guard(mutex_);
+  for (const std::shared_ptr<Node>& node : nodes_) {
+    if (node->id() == id) {
+      return node;
     }
   }
   return fail(Errc::not_found, "there is no node " + std::to_string(id.value()) + " in this cluster");
 }
 
 std::vector<BrokerId> Cluster::node_ids() const {
+  const std::lock_guard guard(mutex_);
   std::vector<BrokerId> ids;
-  for (const std::unique_ptr<Node>& node : nodes_) {
+  for (const std::shared_ptr<Node>& node : nodes_) {
     ids.push_back(node->id());
   }
   return ids;
 }
 
+bool Cluster::is_controller(BrokerId id) const {
+  return options_.member ? options_.member->controller : id.value() - options_.node_id.value_or(1) < options_.controllers;
+}
+
 Cluster::NodeState Cluster::state_of(BrokerId id) const {
-  const Result<std::size_t> at = index_of(id);
-  if (!at || !nodes_[*at]->running()) {
+  const Result<std::shared_ptr<Node>> node = find(id);
+  if (!node || !(*node)->running()) {
     return NodeState::stopped;
   }
-  return nodes_[*at]->paused() ? NodeState::paused : NodeState::running;
+  return (*node)->paused() ? NodeState::paused : NodeState::running;
 }
 
 Result<void> Cluster::start_node(BrokerId id) {
-  HW_TRY(const std::size_t at, index_of(id));
-  if (nodes_[at]->running()) {
+  HW_TRY(const std::shared_ptr<Node> old, find(id));
+  if (old->running()) {
     return fail(Errc::invalid, "node " + std::to_string(id.value()) + " runs already");
   }
   ListenOptions listen = options_.listen;
-  listen.port = nodes_[at]->port();
-  listen.controller_port = nodes_[at]->controller_port();
-  std::unique_ptr<Node> node = make_node(id, std::move(listen));
+  listen.port = old->port();
+  listen.controller_port = old->controller_port();
+  const std::shared_ptr<Node> node = make_node(id, std::move(listen));
   HW_CHECK(node->bind());
   tell_controllers(*node);
   HW_CHECK(node->start());
-  nodes_[at] = std::move(node);
+  {
+    const std::lock_guard guard(mutex_);
+    std::replace(nodes_.begin(), nodes_.end(), old, node);
+  }
   apply_links(id);
   return {};
 }
 
 Result<void> Cluster::stop_node(BrokerId id) {
-  HW_TRY(const std::size_t at, index_of(id));
-  return nodes_[at]->leave(kLeaveWithin);
+  HW_TRY(const std::shared_ptr<Node> node, find(id));
+  return node->leave(kLeaveWithin);
 }
 
 Result<void> Cluster::kill_node(BrokerId id) {
-  HW_TRY(const std::size_t at, index_of(id));
-  nodes_[at]->kill();
+  HW_TRY(const std::shared_ptr<Node> node, find(id));
+  node->kill();
+  return {};
+}
+
+Result<BrokerId> Cluster::add_node() {
+  if (options_.member) {
+    return fail(Errc::invalid, "this process is one node of a cluster of several processes; start another one with --node and --join");
+  }
+  const std::vector<BrokerId> ids = node_ids();
+  const BrokerId id(std::max_element(ids.begin(), ids.end())->value() + 1);
+  ListenOptions listen = options_.listen;
+  listen.port = listen.controller_port = listen.advertised_port = 0;
+  const std::shared_ptr<Node> node = make_node(id, std::move(listen));
+  node->core_options().controllers = controllers_;
+  node->core_options().cluster_id = cluster_id();
+  HW_CHECK(node->bind());
+  HW_CHECK(node->start());
+  if (!node->wait_ready(kReadyWithin)) {
+    node->kill();
+    return fail(Errc::closed, "node " + std::to_string(id.value()) + " did not become ready within " +
+                                  std::to_string(kReadyWithin.ms() / 1000) + " s: no active controller takes its registration");
+  }
+  const std::lock_guard guard(mutex_);
+  nodes_.push_back(node);
+  return id;
+}
+
+Result<void> Cluster::remove_node(BrokerId id) {
+  HW_TRY(const std::shared_ptr<Node> node, find(id));
+  if (is_controller(id)) {
+    return fail(Errc::invalid, "node " + std::to_string(id.value()) + " votes in the controller quorum and cannot be removed");
+  }
+  if (node->running()) {
+    return fail(Errc::invalid, "node " + std::to_string(id.value()) + " runs; stop it first");
+  }
+  const std::lock_guard guard(mutex_);
+  std::erase(nodes_, node);
+  std::erase_if(links_, [&](const auto& entry) { return entry.first.first == id || entry.first.second == id; });
+  return {};
+}
+
+Result<void> Cluster::slow_node(BrokerId id, Duration each) {
+  HW_TRY(const std::shared_ptr<Node> node, find(id));
+  node->slow(each);
   return {};
 }
 
 Result<void> Cluster::pause_node(BrokerId id) {
-  HW_TRY(const std::size_t at, index_of(id));
-  if (!nodes_[at]->running()) {
+  HW_TRY(const std::shared_ptr<Node> node, find(id));
+  if (!node->running()) {
     return fail(Errc::invalid, "node " + std::to_string(id.value()) + " does not run");
   }
-  nodes_[at]->pause();
+  node->pause();
   return {};
 }
 
 Result<void> Cluster::resume_node(BrokerId id) {
-  HW_TRY(const std::size_t at, index_of(id));
-  nodes_[at]->resume();
+  HW_TRY(const std::shared_ptr<Node> node, find(id));
+  node->resume();
   return {};
 }
 
 Result<void> Cluster::set_link(BrokerId from, BrokerId to, Link link, bool both) {
-  for (const BrokerId id : {from, to}) {
-    if (const Result<std::size_t> known = index_of(id); !known) {
-      return fail(known.error().code, known.error().detail);
-    }
-  }
+  HW_CHECK(find(from));
+  HW_CHECK(find(to));
   if (from == to) {
     return fail(Errc::invalid, "a node has no link to itself");
   }
-  const auto set = [&](BrokerId a, BrokerId b) {
-    if (link.cut || link.delay > Duration{}) {
-      links_.insert_or_assign({a, b}, link);
-    } else {
-      links_.erase({a, b});
+  {
+    const std::lock_guard guard(mutex_);
+    const auto set = [&](BrokerId a, BrokerId b) {
+      if (link.cut || link.delay > Duration{}) {
+        links_.insert_or_assign({a, b}, link);
+      } else {
+        links_.erase({a, b});
+      }
+    };
+    set(from, to);
+    if (both) {
+      set(to, from);
     }
-  };
-  set(from, to);
-  if (both) {
-    set(to, from);
   }
   apply_links(from);
   apply_links(to);
@@ -286,26 +338,36 @@ Result<void> Cluster::set_link(BrokerId from, BrokerId to, Link link, bool both)
 }
 
 void Cluster::heal() {
-  links_.clear();
+  {
+    const std::lock_guard guard(mutex_);
+    links_.clear();
+  }
   for (const BrokerId id : node_ids()) {
     apply_links(id);
   }
 }
 
+std::map<std::pair<BrokerId, BrokerId>, Cluster::Link> Cluster::links() const {
+  const std::lock_guard guard(mutex_);
+  return links_;
+}
+
 void Cluster::apply_links(BrokerId id) {
-  const Result<std::size_t> at = index_of(id);
-  if (!at || !nodes_[*at]->running()) {
-    return;
-  }
-  for (const BrokerId other : node_ids()) {
-    if (other != id) {
-      const auto out = links_.find({id, other});
-      const auto in = links_.find({other, id});
-      PeerLinks::Held held;
-      held.out = out != links_.end() && out->second.cut;
-      held.in = in != links_.end() && in->second.cut;
-      held.delay = out == links_.end() ? Duration{} : out->second.delay;
-      nodes_[*at]->hold(other, held);
+  const std::lock_guard guard(mutex_);
+  for (const std::shared_ptr<Node>& node : nodes_) {
+    if (node->id() != id || !node->running()) {
+      continue;
+    }
+    for (const std::shared_ptr<Node>& other : nodes_) {
+      if (other != node) {
+        const auto out = links_.find({id, other->id()});
+        const auto in = links_.find({other->id(), id});
+        PeerLinks::Held held;
+        held.out = out != links_.end() && out->second.cut;
+        held.in = in != links_.end() && in->second.cut;
+        held.delay = out == links_.end() ? Duration{} : out->second.delay;
+        node->hold(other->id(), held);
+      }
     }
   }
 }
@@ -340,7 +402,7 @@ Result<void> Cluster::keep(const std::string& directory) {
     }
   }
   const std::uint16_t port_now = port();
-  for (const std::unique_ptr<Node>& node : nodes_) {
+  for (const std::shared_ptr<Node>& node : nodes_) {
     HW_CHECK(node->stop());
   }
   nodes_.clear();

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cluster: the nodes of this process, their disk, pool and observer. What the window, the daemon and tests start.
 //
-// Thread rule: one thread calls start() and stop(); view() and post() from any.
+// Thread rule: one thread calls start(), stop(), keep() and kill(). What is about single nodes may be called from any thread
+// between start() and the end, but never twice at once for the same node (ClusterControl sees to that).
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -63,6 +65,12 @@ class Cluster {
   Result<void> start_node(BrokerId id);  // the same data, the same ports
   Result<void> stop_node(BrokerId id);   // after a controlled shutdown
   Result<void> kill_node(BrokerId id);
+  // A broker more: the lowest unused id behind those there are, ports from the kernel. Returns when it serves; after an error it is
+  // not there.
+  Result<BrokerId> add_node();
+  // Forgets a node that does not run. Errc::invalid for one that votes. Its folder stays.
+  Result<void> remove_node(BrokerId id);
+  Result<void> slow_node(BrokerId id, Duration each);
   Result<void> pause_node(BrokerId id);
   Result<void> resume_node(BrokerId id);
   // Cuts, slows or heals the way between nodes; `both`: in both directions, otherwise only what `from` sends to `to` is held.
@@ -72,6 +80,9 @@ class Cluster {
   };
   Result<void> set_link(BrokerId from, BrokerId to, Link link, bool both);
   void heal();  // every link
+  [[nodiscard]] std::map<std::pair<BrokerId, BrokerId>, Link> links() const;  // those that are cut or slow, by direction
+  [[nodiscard]] Result<std::shared_ptr<Node>> find(BrokerId id) const;
+  [[nodiscard]] bool is_controller(BrokerId id) const;
   // Memory mode: stops cleanly, copies every file to `directory`, which must be empty or new, and starts again there on
   // the same port; clients reconnect. After an error the cluster runs on in memory, and what was copied is removed.
   Result<void> keep(const std::string& directory);
@@ -79,9 +90,15 @@ class Cluster {
   [[nodiscard]] const std::string& cluster_id() const noexcept;
   [[nodiscard]] std::uint16_t port() const noexcept;       // of the first node
   [[nodiscard]] std::string bootstrap() const;             // address:port of the first node's listener
-  [[nodiscard]] Node& node(std::size_t index) noexcept { return *nodes_[index]; }
+  [[nodiscard]] Node& node(std::size_t index) {
+    const std::lock_guard guard(mutex_);
+    return *nodes_[index];
+  }
   [[nodiscard]] std::vector<BrokerId> node_ids() const;
-  [[nodiscard]] std::size_t size() const noexcept { return nodes_.size(); }
+  [[nodiscard]] std::size_t size() const {
+    const std::lock_guard guard(mutex_);
+    return nodes_.size();
+  }
   [[nodiscard]] observe::ViewPtr view();                   // REQUIRES: observe
   [[nodiscard]] observe::Observer* observer() noexcept { return observer_.get(); }
   [[nodiscard]] const ClusterOptions& options() const noexcept { return options_; }
@@ -90,7 +107,6 @@ class Cluster {
   Result<void> start_nodes();
   Result<void> start_all();
   [[nodiscard]] std::unique_ptr<Node> make_node(BrokerId id, ListenOptions listen);
-  [[nodiscard]] Result<std::size_t> index_of(BrokerId id) const;
   void apply_links(BrokerId id);
   void tell_controllers(Node& node) const;
 
@@ -98,7 +114,8 @@ class Cluster {
   std::shared_ptr<env::Disk> disk_;
   std::unique_ptr<observe::Observer> observer_;
   std::unique_ptr<DiskPool> pool_;
-  std::vector<std::unique_ptr<Node>> nodes_;  // by id; one that was stopped stays, to be replaced when it starts
+  mutable std::mutex mutex_;  // of nodes_, where they are changed one by one, and of links_
+  std::vector<std::shared_ptr<Node>> nodes_;  // by id; one that was stopped stays, to be replaced when it starts
   std::vector<api::ControllerPeer> controllers_;
   std::uint32_t lives_ = 0;  // of nodes, all together
   std::map<std::pair<BrokerId, BrokerId>, Link> links_;  // by direction; only those that are not as they should be

@@ -104,10 +104,23 @@ struct Node::Loop : Connection::Owner, std::enable_shared_from_this<Node::Loop> 
 
   // --- Connection::Owner
   void frame_arrived(Connection& connection, Bytes frame) override {
+    const std::int64_t wait = slow_ns.load(std::memory_order_relaxed);
+    if (wait <= 0) {
+      serve(connection.id(), std::move(frame));
+      return;
+    }
+    auto later = std::make_shared<asio::steady_timer>(io, std::chrono::nanoseconds(wait));
+    later->async_wait([this, later, id = connection.id(), frame = std::move(frame)](const asio::error_code& error) mutable {
+      if (!error && !ending && connections.count(id) != 0) {
+        serve(id, std::move(frame));
+      }
+    });
+  }
+  void serve(ConnectionId id, Bytes frame) {
     const api::Now now = read_clocks();
-    core->request(connection.id(), std::move(frame), now, out);
+    core->request(id, std::move(frame), now, out);
     const api::Now after = read_clocks();
-    core->spent(connection.id(), after.instant - now.instant, after);
+    core->spent(id, after.instant - now.instant, after);
     finish_turn(now);
   }
   void connection_ended(Connection& connection, const std::string& reason) override {
@@ -391,6 +404,9 @@ struct Node::Loop : Connection::Owner, std::enable_shared_from_this<Node::Loop> 
   std::promise<void> left;  // of leave()
   bool handing_over = false;
   std::shared_ptr<std::promise<void>> pausing;  // set: paused until it is fulfilled; any thread but the node's
+  std::atomic<bool> is_paused{false};
+  std::atomic<bool> is_running{false};  // from start() until the thread has ended
+  std::atomic<std::int64_t> slow_ns{0};
   std::atomic<std::uint16_t> port{0};
   std::atomic<std::uint16_t> controller_port{0};
   std::string cluster_id;
@@ -446,6 +462,7 @@ Result<void> Node::start() {
     loop.acceptors.clear();
     loop.controller_acceptor.reset();
   }
+  loop.is_running.store(result.has_value());
   return result;
 }
 
@@ -475,6 +492,7 @@ Result<void> Node::stop() {
   Result<void> result = answer.get();
   loop.thread.join();
   loop.core.reset();
+  loop.is_running.store(false);
   return result;
 }
 
@@ -506,16 +524,20 @@ void Node::pause() {
     return;
   }
   loop_->pausing = std::make_shared<std::promise<void>>();
+  loop_->is_paused.store(true);
   asio::post(loop_->io, [until = loop_->pausing->get_future().share()] { until.wait(); });
 }
 
 void Node::resume() {
   if (const auto pausing = std::exchange(loop_->pausing, nullptr)) {
+    loop_->is_paused.store(false);
     pausing->set_value();
   }
 }
 
-bool Node::paused() const noexcept { return loop_->pausing != nullptr; }
+bool Node::paused() const noexcept { return loop_->is_paused.load(); }
+
+void Node::slow(Duration each) noexcept { loop_->slow_ns.store(each.ns, std::memory_order_relaxed); }
 
 void Node::hold(BrokerId other, PeerLinks::Held held) {
   asio::post(loop_->io, [&loop = *loop_, other, held] {
@@ -539,13 +561,14 @@ void Node::kill() {
   });
   loop.thread.join();
   loop.core.reset();
+  loop.is_running.store(false);
 }
 
 std::uint16_t Node::port() const noexcept { return loop_->port.load(); }
 std::uint16_t Node::controller_port() const noexcept { return loop_->controller_port.load(); }
 BrokerId Node::id() const noexcept { return loop_->settings.core.node; }
 const std::string& Node::cluster_id() const noexcept { return loop_->cluster_id; }
-bool Node::running() const noexcept { return loop_->thread.joinable(); }
+bool Node::running() const noexcept { return loop_->is_running.load(); }
 
 void Node::post(std::function<void(api::NodeCore&, api::Now, api::Outputs&)> work) {
   asio::post(loop_->io, [&loop = *loop_, work = std::move(work)] {

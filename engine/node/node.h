@@ -61,6 +61,8 @@ class Node {
   void pause();
   void resume();
   [[nodiscard]] bool paused() const noexcept;
+  // Each request to this node takes so much longer, as on a machine that is overloaded; 0: no longer.
+  void slow(Duration each) noexcept;
   // What of the way to another node is cut or slow, as seen from this one.
   void hold(BrokerId other, PeerLinks::Held held);
 
