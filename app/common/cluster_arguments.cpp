@@ -295,6 +295,9 @@ Result<node::ClusterOptions> cluster_options(const ClusterArguments& arguments) 
     out.directory.pop_back();
   }
   out.configs = std::move(properties);
+  if (arguments.auto_join) {
+    out.configs.insert_or_assign("controller.quorum.auto.join.enable", "true");
+  }
   out.seed = arguments.seed;
   return out;
 }

@@ -40,6 +40,7 @@ struct ClusterArguments {
   std::string roles;                 // broker,controller
   std::optional<int> controller_port;
   std::string join;                  // HOST:PORT[,HOST:PORT…] of controllers
+  bool auto_join = false;            // a controller that joins asks for a vote
   std::string cluster_id;
   std::string initial_controllers;   // ID@HOST:PORT[:DIRECTORY_ID],…
 };

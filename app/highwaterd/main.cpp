@@ -52,7 +52,8 @@ int main(int argc, char** argv) {
   cli.add_option("--controller-port", arguments.controller_port, "port of the controller's listener (default: any free one)")
       ->group("A node among others");
   cli.add_option("--join", arguments.join, "HOST:PORT of the controllers of a cluster that runs")->group("A node among others");
-  cli.add_option("--cluster-id", arguments.cluster_id, "id of a new cluster, the same for all its nodes")->group("A node among others");
+  cli.add_flag("--auto-join", arguments.auto_join, "a controller that joins becomes a voter of the quorum")->group("A node among others");
+  cli.add_option("--cluster-id", arguments.cluster_id, "id of a new cluster, the same for all its nodes; one that joins asks for it")->group("A node among others");
   cli.add_option("--initial-controllers", arguments.initial_controllers, "first voters of a new cluster, ID@HOST:PORT:DIRECTORY_ID,…")
       ->group("A node among others");
   CLI::Option* control_option =

@@ -5,7 +5,9 @@
 #include <type_traits>
 
 #include "engine/metadata/controller.h"
+#include "engine/wire/msg/add_raft_voter.h"
 #include "engine/wire/msg/controller_registration.h"
+#include "engine/wire/msg/remove_raft_voter.h"
 
 namespace hw::api {
 
@@ -15,6 +17,7 @@ constexpr std::string_view kBrokerListener = "PLAINTEXT";
 constexpr std::string_view kControllerListener = "CONTROLLER";
 constexpr Duration kRequestTimeout = seconds(30);  // request.timeout.ms between nodes
 constexpr Duration kRetryAfter = milliseconds(100);
+constexpr Duration kJoinAgainAfter = seconds(1);
 constexpr std::int16_t kCreateTopicsVersion = 7;
 
 PeerChannels::Purpose purpose_of(const raft::Send& request) noexcept {
@@ -204,6 +207,7 @@ void ClusterLink::send(const broker::PeerAlterPartition& request) {
 bool ClusterLink::pump() {
   bool moved = settings_.broker && pump_lifecycle();
   moved = pump_registration() || moved;
+  moved = pump_auto_join() || moved;
   moved = (settings_.broker && pump_producer_ids()) || moved;
   return pump_forwarding() || moved;
 }
@@ -221,6 +225,9 @@ Instant ClusterLink::next_deadline() const noexcept {
   }
   if (settings_.controller && !controller_registered_ && !registering_controller_ && register_controller_at_ != Instant{}) {
     earliest = std::min(earliest, register_controller_at_);
+  }
+  if (settings_.auto_join && !joining_ && join_at_ != Instant{}) {
+    earliest = std::min(earliest, join_at_);
   }
   return earliest;
 }
@@ -351,6 +358,51 @@ bool ClusterLink::pump_registration() {
     return true;
   }
   return controller_registered_;
+}
+
+// A controller that does not vote asks the leader for a vote until it has one; the leader refuses while it lags behind. A voter with
+// its id and another directory is itself in an earlier life, whose log is lost: that one goes first (KIP-1186).
+bool ClusterLink::pump_auto_join() {
+  const Instant now = host_.link_now().instant;
+  if (!settings_.auto_join || !settings_.controller || joining_ || join_at_ > now) {
+    return false;
+  }
+  const raft::QuorumView quorum = control_.quorum();
+  if (quorum.voter) {
+    join_at_ = {};
+    return false;
+  }
+  join_at_ = now + kJoinAgainAfter;
+  const std::optional<PeerAddress> to = controller();
+  if (!to || to->node == options_.node) {
+    return false;
+  }
+  const auto done = [this](const auto&) {  // whatever the answer: the next look says whether it votes
+    joining_ = false;
+    join_at_ = host_.link_now().instant + kJoinAgainAfter;
+  };
+  joining_ = true;
+  if (const raft::Voter* old = control_.voters().find(options_.node); old != nullptr && old->key.directory != settings_.directory) {
+    wire::RemoveRaftVoterRequest request;
+    request.cluster_id = settings_.lifecycle.cluster_id;
+    request.voter_id = options_.node.value();
+    request.voter_directory_id = old->key.directory;
+    channels_.ask<wire::RemoveRaftVoterResponse>(PeerChannels::Purpose::controller, 0, *to, request, 0, kRequestTimeout, host_.link_outputs(), done);
+    return true;
+  }
+  wire::AddRaftVoterRequest request;
+  request.cluster_id = settings_.lifecycle.cluster_id;
+  request.timeout_ms = static_cast<std::int32_t>(kRequestTimeout.ms());
+  request.voter_id = options_.node.value();
+  request.voter_directory_id = settings_.directory;
+  wire::AddRaftVoterRequest::Listener listener;
+  listener.name = kControllerListener;
+  listener.host = options_.controller_host;
+  listener.port = options_.controller_port;
+  request.listeners.push_back(std::move(listener));
+  request.ack_when_committed = false;
+  channels_.ask<wire::AddRaftVoterResponse>(PeerChannels::Purpose::controller, 0, *to, request, 1, kRequestTimeout, host_.link_outputs(), done);
+  return true;
 }
 
 void ClusterLink::controller_changed() {

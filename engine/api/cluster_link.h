@@ -55,6 +55,8 @@ class ClusterLink {
     std::vector<metadata::FeatureRange> features;
     bool broker = true;
     bool controller = true;
+    bool auto_join = false;  // a controller that does not vote asks for a vote (controller.quorum.auto.join.enable)
+    Uuid directory;          // of the metadata log
   };
 
   // Options, plane and host outlive the link.
@@ -94,6 +96,7 @@ class ClusterLink {
   bool pump_producer_ids();
   bool pump_forwarding();
   bool pump_registration();
+  bool pump_auto_join();
   void lifecycle_answered();  // acts on what an answer brought about
   // Asks the active controller: `here` where it is this node, by a request otherwise. False: nobody to ask.
   template <class Response, class Request, class Here>
@@ -115,6 +118,8 @@ class ClusterLink {
   bool controller_registered_ = false;   // in this life
   bool registering_controller_ = false;
   Instant register_controller_at_{};
+  bool joining_ = false;
+  Instant join_at_{};
 };
 
 }  // namespace hw::api

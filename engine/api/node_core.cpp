@@ -458,6 +458,8 @@ struct NodeCore::Impl final : Node, ClusterLink::Host {
     ClusterLink::Settings settings;
     settings.broker = options_.broker;
     settings.controller = options_.controller;
+    settings.auto_join = configs->flag("controller.quorum.auto.join.enable");
+    settings.directory = logs->meta().directory_id;
     const std::span<const metadata::FeatureRange> features = metadata::supported_features();
     settings.features.assign(features.begin(), features.end());
     settings.lifecycle.registration = registered_as;

@@ -10,6 +10,7 @@
 #include "engine/env/memory_disk.h"
 #include "engine/env/posix_disk.h"
 #include "engine/log/log_manager.h"
+#include "engine/node/cluster_join.h"
 #include "engine/node/limits.h"
 
 namespace hw::node {
@@ -87,6 +88,13 @@ Result<void> Cluster::start() {
     disk_ = std::make_shared<env::PosixDisk>(log_descriptors(descriptors));
     HW_CHECK(disk_->make_directories(options_.directory));
   }
+  if (options_.member && options_.member->cluster_id.empty() && options_.member->initial_voters.empty() &&
+      !options_.member->controllers.empty()) {
+    const std::string folder = (options_.memory ? std::string(kMemoryRoot) : options_.directory) + "/node-" + std::to_string(options_.node_id.value_or(1));
+    if (!log::LogManager::read_meta(*disk_, folder)) {  // else it knows from its first life
+      HW_TRY(options_.member->cluster_id, ask_cluster_id(options_.member->controllers, kReadyWithin));
+    }
+  }
   pool_ = std::make_unique<DiskPool>();
   if (options_.observe) {
     observer_ = std::make_unique<observe::Observer>(observe::Observer::Options{}, options_.wake);
@@ -99,6 +107,8 @@ Result<void> Cluster::start() {
 }
 
 std::unique_ptr<Node> Cluster::make_node(BrokerId id, ListenOptions listen) {
+  static std::mutex making;  // nodes may be started by several threads, each another one
+  const std::lock_guard guard(making);
   NodeSettings settings;
   settings.core.node = id;
   settings.core.controller = id.value() - options_.node_id.value_or(1) < options_.controllers;

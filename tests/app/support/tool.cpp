@@ -12,6 +12,7 @@ constexpr int kPatienceMs = 60'000;  // of a machine that builds beside it
 void prepare(QProcess& process, const QStringList& arguments, const QString& bootstrap) {
   QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
   environment.remove(QStringLiteral("HIGHWATER_BOOTSTRAP"));
+  environment.remove(QStringLiteral("HIGHWATER_CONTROL"));
   environment.insert(QStringLiteral("TZ"), QStringLiteral("UTC"));
   if (!bootstrap.isEmpty()) {
     environment.insert(QStringLiteral("HIGHWATER_BOOTSTRAP"), bootstrap);
@@ -71,6 +72,9 @@ Daemon::Daemon(const QString& folder, const QStringList& arguments) {
   const QStringList words = QString::fromUtf8(process_.readLine()).split(QLatin1Char(' '));
   if (words.size() > 1 && words[0] == QStringLiteral("ready")) {
     address_ = words[1];
+    if (const auto at = words.indexOf(QStringLiteral("control")); at > 0 && at + 1 < words.size()) {
+      control_ = words[at + 1].trimmed();
+    }
   }
 }
 

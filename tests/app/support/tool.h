@@ -28,6 +28,7 @@ class Daemon {
   ~Daemon();
   [[nodiscard]] bool started() const { return !address_.isEmpty(); }
   [[nodiscard]] QString address() const { return address_; }
+  [[nodiscard]] QString control() const { return control_; }  // where its control port is; empty: it has none
   bool stop();  // SIGTERM; true: it ended with 0
 
   // `hw ARGUMENTS` with this daemon as bootstrap.
@@ -38,6 +39,7 @@ class Daemon {
  private:
   QProcess process_;
   QString address_;
+  QString control_;
 };
 
 // Without a daemon.
