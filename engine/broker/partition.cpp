@@ -243,6 +243,11 @@ wire::ErrorCode Partition::follower_fetched(const Position& position, Instant no
   return wire::ErrorCode::none;
 }
 
+Offset Partition::follower_log_end(BrokerId follower) const noexcept {
+  const auto known = std::find_if(remote_.begin(), remote_.end(), [&](const Replica& r) { return r.id == follower; });
+  return known == remote_.end() ? kNoOffset : known->log_end;
+}
+
 void Partition::maybe_expand(const Replica& replica) {
   if (!may_propose() || replica.in_isr || !eligible(replica)) {
     return;

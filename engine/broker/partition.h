@@ -152,6 +152,7 @@ class Partition {
     bool in_maximal_isr = false;
   };
   [[nodiscard]] std::vector<FollowerFacts> followers() const;
+  [[nodiscard]] Offset follower_log_end(BrokerId follower) const noexcept;  // kNoOffset: not known, or none of its followers
 
   PurgatoryList fetches;         // ParkedFetch that this partition can wake
   PurgatoryList follower_fetches;  // those of followers without a session

@@ -51,9 +51,17 @@ ErrorCode Broker::Impl::note_follower(const ParkedFetch& fetch, const FetchParti
   position.log_end = wanted.fetch_offset;
   position.log_start = wanted.fetcher_log_start_offset;
   bool moved = false;
+  const Offset before = partition.follower_log_end(fetch.replica);
   const ErrorCode error = partition.follower_fetched(position, now, moved);
   if (moved) {
     watermark_moved(partition, now);
+  }
+  if (before != kNoOffset && position.log_end < before) {
+    // A request of an earlier connection that was overtaken by newer ones, or a log that was cut. The session that the follower
+    // uses may have told its position already and be quiet: it is to tell it again.
+    for (Follow* follow = partition.sessions.first(); follow != nullptr; follow = follow->next) {
+      follow->session->mark_ready(follow->self);
+    }
   }
   return error;
 }

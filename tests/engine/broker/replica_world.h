@@ -732,8 +732,14 @@ class ReplicaWorld {
         if (nodes_[to].cut || prng_.chance(loss_)) {
           return;
         }
-        schedule(delay(), [this, which, attempt, value, error = answer.error_code, offset = answer.base_offset] {
-          answered(which, attempt, value, error, offset);
+        // A broker that does not know yet that it has lost the leadership may miss what the new leader acknowledged.
+        const Truth& now_true = truth_[static_cast<std::size_t>(producers_[which].partition)];
+        const broker::Partition* here =
+            nodes_[to].broker->find(kTopic, PartitionIndex(producers_[which].partition));
+        const bool leads = here != nullptr && here->is_leader() && now_true.leader == nodes_[to].id &&
+                           here->leader_epoch() == now_true.leader_epoch;
+        schedule(delay(), [this, which, attempt, value, leads, error = answer.error_code, offset = answer.base_offset] {
+          answered(which, attempt, value, error, offset, leads);
         });
       };
       turn(to, [&](broker::BrokerOutputs& out) {
@@ -744,7 +750,8 @@ class ReplicaWorld {
       });
     }, delay());
   }
-  void answered(std::size_t which, std::uint64_t attempt, const std::string& value, ErrorCode error, Offset offset) {
+  void answered(std::size_t which, std::uint64_t attempt, const std::string& value, ErrorCode error, Offset offset,
+                bool leads) {
     Producer& producer = producers_[which];
     mix(static_cast<std::uint64_t>(error) * 7 + static_cast<std::uint64_t>(offset.value()));
     if (producer.attempt != attempt) {
@@ -754,7 +761,7 @@ class ReplicaWorld {
       }
       return;
     }
-    if (error == ErrorCode::out_of_order_sequence_number) {
+    if (error == ErrorCode::out_of_order_sequence_number && leads) {
       violate("producer " + std::to_string(producer.id) + " met a gap: an acknowledged record is missing");
       return;
     }
