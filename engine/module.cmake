@@ -24,6 +24,7 @@ set(HW_ARROWS_client "base;wire_record;wire_frame;wire_runtime;wire_msg;event")
 set(HW_ARROWS_api "base;env;broker;metadata;quotas;metadata_image;groups;log;raft;wire_record;wire_frame;wire_runtime;wire_msg;event")
 set(HW_ARROWS_observe "base;event;wire_runtime;wire_msg")
 set(HW_ARROWS_node "base;api;broker;metadata;metadata_image;groups;log;raft;client;env;observe;event;wire_record;wire_frame;wire_runtime;wire_msg")
+set(HW_ARROWS_sim "base;env;event;log;broker;groups;raft;metadata_image;metadata;api;client;observe;wire_record;wire_frame;wire_runtime;wire_msg")
 
 function(hw_module)
   cmake_parse_arguments(M "" "NAME" "SOURCES;DEPS;LIBS" ${ARGN})

@@ -50,6 +50,7 @@ void build(CLI::App& cli, Common& common) {
   add_cluster(cli, common);
   add_control(cli, common);
   add_log(cli, common);
+  add_sim(cli, common);
   add_shell(cli, common);
 }
 

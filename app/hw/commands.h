@@ -44,6 +44,7 @@ void add_quotas(CLI::App& cli, Common& common);
 void add_cluster(CLI::App& cli, Common& common);
 void add_log(CLI::App& cli, Common& common);
 void add_control(CLI::App& cli, Common& common);  // node, link, and what `cluster` gets of it; after add_cluster
+void add_sim(CLI::App& cli, Common& common);
 void add_shell(CLI::App& cli, Common& common);  // completion, man
 
 // The whole command line.

@@ -26,6 +26,8 @@
 
 namespace hw::api {
 
+struct Insides;  // insides.h
+
 // Which of a node's listeners a connection came to. Each serves its own APIs.
 enum class ListenerKind : std::uint8_t { client, controller };
 
@@ -55,6 +57,7 @@ struct NodeOptions {
   std::vector<ControllerPeer> controllers;
   std::map<std::string, std::string> configs;  // Kafka's broker keys (static configuration)
   std::string log_level = "INFO";              // of the process, as Kafka names levels
+  std::string canary;                          // a known bug that a test switches on to see that its checks find it; else empty
 };
 
 // Time as a core needs it: monotonic for deadlines, wall for records.
@@ -180,6 +183,7 @@ class NodeCore {
                                bool committed = false);
   [[nodiscard]] std::int32_t max_request_bytes() const;  // socket.request.max.bytes
   [[nodiscard]] const std::string& cluster_id() const;
+  [[nodiscard]] Insides insides() const;
 
  private:
   struct Impl;

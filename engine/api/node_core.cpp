@@ -12,6 +12,7 @@
 #include "engine/api/forwarding.h"
 #include "engine/api/group_log.h"
 #include "engine/api/handler.h"
+#include "engine/api/insides.h"
 #include "engine/api/job_gate.h"
 #include "engine/api/log_levels.h"
 #include "engine/api/metadata_log.h"
@@ -47,6 +48,21 @@ constexpr Duration kForwardWithin = seconds(30);  // request.timeout.ms of a bro
 
 std::string metadata_directory(const std::string& directory) { return directory + "/" + kMetadataTopic + "-0"; }
 std::string quorum_state_path(const std::string& directory) { return metadata_directory(directory) + "/quorum-state"; }
+
+raft::Canary quorum_canary(std::string_view name) {
+  constexpr std::array<std::pair<std::string_view, raft::Canary>, 8> kNamed{{
+      {"votes-twice", raft::Canary::votes_twice},
+      {"commits-old-epoch", raft::Canary::commits_old_epoch},
+      {"answers-unpersisted", raft::Canary::answers_unpersisted},
+      {"fetches-unflushed", raft::Canary::fetches_unflushed},
+      {"truncates-committed", raft::Canary::truncates_committed},
+      {"ignores-log-order", raft::Canary::ignores_log_order},
+      {"grants-every-pre-vote", raft::Canary::grants_every_pre_vote},
+      {"keeps-divergence", raft::Canary::keeps_divergence},
+  }};
+  const auto found = std::find_if(kNamed.begin(), kNamed.end(), [&](const auto& named) { return named.first == name; });
+  return found == kNamed.end() ? raft::Canary::none : found->second;
+}
 
 std::string joined(const std::vector<std::string>& texts) {
   std::string all;
@@ -430,6 +446,7 @@ struct NodeCore::Impl final : Node, ClusterLink::Host {
     quorum_config.max_fetch_bytes = static_cast<std::int32_t>(configs->number("controller.quorum.fetch.max.bytes"));
     quorum_config.max_snapshot_fetch_bytes =
         static_cast<std::int32_t>(configs->number("controller.quorum.fetch.snapshot.max.bytes"));
+    quorum_config.canary = quorum_canary(options_.canary);
     quorum_config.retry_backoff = milliseconds(configs->number("controller.quorum.retry.backoff.ms"));
     control_options.registers = false;
     control_options.broker_configs = configs;
@@ -1438,6 +1455,13 @@ Result<NodeCore::LocalRead> NodeCore::read_local(const std::string& topic, Parti
 std::int32_t NodeCore::max_request_bytes() const {
   return impl_->configs == nullptr ? 104'857'600
                                    : static_cast<std::int32_t>(impl_->configs->number("socket.request.max.bytes"));
+}
+Insides NodeCore::insides() const {
+  const Impl& node = *impl_;
+  if (node.control == nullptr || node.stopped) {
+    return {};
+  }
+  return {node.control->image(), node.control->quorum(), node.metadata_log, node.opened ? node.the_broker.get() : nullptr};
 }
 const std::string& NodeCore::cluster_id() const {
   static const std::string none;

@@ -52,6 +52,7 @@ class FaultDisk final : public Disk {
   // Appends that would make all files together larger fail; 0: no limit.
   void set_capacity(std::uint64_t bytes) { capacity_ = bytes; }
   [[nodiscard]] std::uint64_t write_operations() const { return operations_; }
+  [[nodiscard]] std::uint64_t written_bytes() const { return written_; }
 
   struct Fate {
     std::uint64_t synced = 0;       // bytes that are on stable storage

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// 03: below the high watermark all replicas hold the same batches, for ever; at rest their ends are the same as well. It also writes down
+// what the records are, for other checks.
+#include <fmt/core.h>
+
+#include "engine/broker/broker.h"
+#include "engine/sim/checks/all.h"
+#include "engine/wire/record/batch.h"
+#include "engine/wire/record/record_iterator.h"
+
+namespace hw::sim {
+
+namespace {
+
+constexpr std::int64_t kChunk = 1 << 20;
+
+class LogsEqual final : public Check {
+ public:
+  using Check::Check;
+  [[nodiscard]] const char* name() const noexcept override { return "03 logs equal below the high watermark"; }
+
+  void sample() override {
+    each_replica([this](const NodeHost& node, const PartitionKey& key, const log::PartitionLog& log) {
+      Place& place = places_[{node.id(), key}];
+      if (place.life != node.life()) {
+        place = {node.life(), 0, 0};  // recovery may have changed what was seen
+      }
+      compare(node, key, log, place);
+    });
+  }
+
+  void finish() override {
+    sample();
+    std::map<PartitionKey, std::pair<std::int64_t, BrokerId>> ends;
+    each_replica([&](const NodeHost& node, const PartitionKey& key, const log::PartitionLog& log) {
+      const std::int64_t end = log.log_end_offset().value();
+      const auto [it, fresh] = ends.try_emplace(key, end, node.id());
+      if (!fresh && it->second.first != end) {
+        wrong(fmt::format("at rest, {} has {} up to {}, node {} up to {}", node_text(node), text_of(key), end,
+                          it->second.second.value(), it->second.first));
+      }
+    });
+  }
+
+ private:
+  struct Place {
+    std::uint32_t life = 0;
+    std::size_t batch = 0;     // of the one history, next to compare
+    std::int64_t offset = 0;
+  };
+
+  template <class Visit>
+  void each_replica(Visit visit) {
+    for (const auto& node : watched().nodes) {
+      const api::Insides in = node->insides();
+      if (in.broker == nullptr || in.image == nullptr) {
+        continue;
+      }
+      for (const auto& [name, topic] : in.image->topics()) {
+        if (!is_workload(name)) {
+          continue;
+        }
+        for (std::size_t i = 0; i < topic->partitions.size(); ++i) {
+          const auto index = static_cast<std::int32_t>(i);
+          const broker::Partition* partition = in.broker->find(topic->id, PartitionIndex(index));
+          if (partition != nullptr && partition->log() != nullptr) {
+            visit(*node, PartitionKey{name, index}, *partition->log());
+          }
+        }
+      }
+    }
+  }
+
+  void compare(const NodeHost& node, const PartitionKey& key, const log::PartitionLog& log, Place& place) {
+    const std::int64_t high_watermark = log.high_watermark().value();
+    while (place.offset < high_watermark) {
+      const log::ReadOutcome read = log.read({Offset(place.offset), kChunk, true, log::ReadIsolation::high_watermark});
+      if (read.error != wire::ErrorCode::none) {
+        wrong(fmt::format("{} cannot read {} at {}: {}", node_text(node), text_of(key), place.offset, wire::error_name(read.error)));
+        return;
+      }
+      const Bytes bytes = read.records.flatten();
+      wire::BatchCursor cursor(bytes.span());
+      wire::BatchView batch;
+      const std::int64_t before = place.offset;
+      while (cursor.next(batch)) {
+        if (batch.next_offset().value() > high_watermark) {
+          break;
+        }
+        if (!take(node, key, batch, place)) {
+          return;
+        }
+      }
+      if (place.offset == before) {
+        return;  // the high watermark stands inside a batch
+      }
+    }
+  }
+
+  bool take(const NodeHost& node, const PartitionKey& key, const wire::BatchView& batch, Place& place) {
+    CommittedLog& known = watched().history.logs[key];
+    const CommittedLog::Batch here{batch.base_offset().value(), batch.next_offset().value(), batch.crc(), batch.leader_epoch().value()};
+    if (here.base != place.offset) {
+      wrong(fmt::format("{} has a batch of {} at offset {}, where {} is to follow", node_text(node), text_of(key), here.base, place.offset));
+      return false;
+    }
+    if (!batch.crc_ok()) {
+      wrong(fmt::format("{} has a damaged batch of {} at offset {}", node_text(node), text_of(key), here.base));
+      return false;
+    }
+    if (place.batch < known.batches.size()) {
+      const CommittedLog::Batch& there = known.batches[place.batch];
+      if (there.base != here.base || there.next != here.next || there.crc != here.crc || there.epoch != here.epoch) {
+        wrong(fmt::format("{} has other records of {}: at offset {} to {}, epoch {}, crc {:08x}; committed are {} to {}, epoch {}, crc {:08x}",
+                          node_text(node), text_of(key), here.base, here.next, here.epoch, here.crc, there.base, there.next,
+                          there.epoch, there.crc));
+        return false;
+      }
+    } else {
+      known.batches.push_back(here);
+      note_records(known, batch);
+    }
+    ++place.batch;
+    place.offset = here.next;
+    return true;
+  }
+
+  static void note_records(CommittedLog& known, const wire::BatchView& batch) {
+    const auto end = static_cast<std::size_t>(batch.next_offset().value());
+    if (Result<wire::RecordIterator> records = batch.control() ? fail(Errc::invalid, "control") : wire::RecordIterator::open(batch)) {
+      wire::RecordView record;
+      for (std::size_t i = known.records.size(); records->next(record) && i < end; ++i) {
+        known.records.push_back(record.value ? name_of(as_text(*record.value)) : RecordName{});
+      }
+    }
+    known.records.resize(end);
+  }
+
+  std::map<std::pair<BrokerId, PartitionKey>, Place> places_;
+};
+
+}  // namespace
+
+CheckPtr make_logs_equal(const Watched& watched, const Check::Report& report) {
+  return std::make_unique<LogsEqual>(watched, report);
+}
+
+}  // namespace hw::sim
