@@ -463,6 +463,28 @@ std::string Cluster::bootstrap() const {
   return (host.find(':') == std::string::npos ? host : "[" + host + "]") + ":" + std::to_string(port());
 }
 
+std::string Cluster::bootstrap_list() const {
+  const std::string first = bootstrap();
+  const std::string host = first.substr(0, first.rfind(':') + 1);
+  std::string all = first;
+  const std::lock_guard guard(mutex_);
+  for (const std::shared_ptr<Node>& node : nodes_) {
+    if (node != nodes_.front() && node->port() != 0) {
+      all += "," + host + std::to_string(node->port());
+    }
+  }
+  return all;
+}
+
+bool Cluster::post(BrokerId id, std::function<void(api::NodeCore&, api::Now, api::Outputs&)> work) {
+  const Result<std::shared_ptr<Node>> node = find(id);
+  if (!node || !(*node)->running()) {
+    return false;
+  }
+  (*node)->post(std::move(work));
+  return true;
+}
+
 observe::ViewPtr Cluster::view() {
   HW_ASSERT(observer_ != nullptr, "a view needs ClusterOptions::observe");
   return observer_->latest();

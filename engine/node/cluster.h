@@ -90,6 +90,10 @@ class Cluster {
   [[nodiscard]] const std::string& cluster_id() const noexcept;
   [[nodiscard]] std::uint16_t port() const noexcept;       // of the first node
   [[nodiscard]] std::string bootstrap() const;             // address:port of the first node's listener
+  // Of every node, the first one first: who starts with all of them finds the cluster when some are down.
+  [[nodiscard]] std::string bootstrap_list() const;
+  // On the thread of that node. False, and nothing done: no such node, or it does not run. Dropped where the node ends first.
+  bool post(BrokerId id, std::function<void(api::NodeCore&, api::Now, api::Outputs&)> work);
   [[nodiscard]] Node& node(std::size_t index) {
     const std::lock_guard guard(mutex_);
     return *nodes_[index];
