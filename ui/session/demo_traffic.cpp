@@ -23,7 +23,20 @@ constexpr int kWaitingMax = 8;            // while the topic is away, older orde
 
 // Lives as long as a callback of the runner may still come.
 struct DemoTraffic::State : std::enable_shared_from_this<State> {
-  State(node::ClientRunner& runner, std::string address) : clients(runner), bootstrap(std::move(address)) {}
+  State(node::ClientRunner& runner, std::string address, std::int16_t copies)
+      : clients(runner), bootstrap(std::move(address)), replicas(copies) {}
+
+  // Of three replicas two suffice: one node may go, and what was acknowledged is still there.
+  [[nodiscard]] node::NewTopic topic() const {
+    node::NewTopic made;
+    made.name = kTopic;
+    made.partitions = kPartitions;
+    made.replication_factor = replicas;
+    if (replicas > 2) {
+      made.configs.emplace_back("min.insync.replicas", "2");
+    }
+    return made;
+  }
 
   // --- on the runner's thread
   void beat(std::uint64_t run) {
@@ -66,10 +79,7 @@ struct DemoTraffic::State : std::enable_shared_from_this<State> {
 
   void begin() {
     const std::uint64_t run = ++runs;
-    node::NewTopic topic;
-    topic.name = kTopic;
-    topic.partitions = kPartitions;
-    clients.create_topic(bootstrap, std::move(topic), [self = shared_from_this(), run](const Result<void>&) {
+    clients.create_topic(bootstrap, topic(), [self = shared_from_this(), run](const Result<void>&) {
       // An error here is "exists already", or shows itself at the first record.
       if (run != self->runs.load()) {
         return;
@@ -112,6 +122,7 @@ struct DemoTraffic::State : std::enable_shared_from_this<State> {
 
   node::ClientRunner& clients;
   const std::string bootstrap;
+  const std::int16_t replicas;
   std::atomic<std::uint64_t> runs{0};       // a beat of an older run ends itself
   std::atomic<std::uint64_t> load_runs{0};
   std::atomic<int> load{0};
@@ -127,8 +138,8 @@ struct DemoTraffic::State : std::enable_shared_from_this<State> {
   std::array<node::ClientHandle, 2> consumers{};
 };
 
-DemoTraffic::DemoTraffic(node::ClientRunner& clients, std::string bootstrap)
-    : state_(std::make_shared<State>(clients, std::move(bootstrap))), running_(false) {}
+DemoTraffic::DemoTraffic(node::ClientRunner& clients, std::string bootstrap, std::int16_t replicas)
+    : state_(std::make_shared<State>(clients, std::move(bootstrap), replicas)), running_(false) {}
 
 DemoTraffic::~DemoTraffic() {
   setLoad(0);
@@ -164,10 +175,7 @@ void DemoTraffic::setLoad(int records_per_second) {
     }
     return;
   }
-  node::NewTopic topic;
-  topic.name = kTopic;
-  topic.partitions = kPartitions;
-  state_->clients.create_topic(state_->bootstrap, std::move(topic), [state = state_, run](const Result<void>&) {
+  state_->clients.create_topic(state_->bootstrap, state_->topic(), [state = state_, run](const Result<void>&) {
     if (run != state->load_runs.load()) {
       return;
     }

@@ -24,7 +24,7 @@ class DemoTraffic {
   static constexpr int kPartitions = 3;
 
   // `clients` outlives this.
-  DemoTraffic(node::ClientRunner& clients, std::string bootstrap);
+  DemoTraffic(node::ClientRunner& clients, std::string bootstrap, std::int16_t replicas = 1);
   ~DemoTraffic();
 
   void start();  // creates the topic where it is missing

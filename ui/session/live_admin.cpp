@@ -136,7 +136,7 @@ void LiveSession::describeConfigs(const ConfigResource& resource, std::function<
     done({tr("The cluster is not running."), {}});
     return;
   }
-  node::AdminQuestions(*clients_, cluster_->bootstrap())
+  node::AdminQuestions(*clients_, cluster_->bootstrap_list())
       .describe_configs({{resource_of(resource), std::nullopt}}, true, false,
                         [this, done = std::move(done)](Result<std::vector<node::ResourceConfigs>> result) {
                           auto answer = std::make_shared<ConfigAnswer>();
@@ -166,7 +166,7 @@ void LiveSession::alterConfigs(const ConfigResource& resource, const std::vector
                               each.value ? node::ConfigChange::Operation::set : node::ConfigChange::Operation::remove,
                               each.value.value_or("")});
   }
-  node::AdminQuestions(*clients_, cluster_->bootstrap())
+  node::AdminQuestions(*clients_, cluster_->bootstrap_list())
       .alter_configs({std::move(change)}, validate_only,
                      [this, done = std::move(done)](const Result<std::vector<node::ResourceResult>>& result) {
                        const QString error = !result          ? in_words(result.error())
@@ -264,7 +264,7 @@ void LiveSession::deleteRecords(const std::vector<PartitionOffset>& before, std:
   for (const PartitionOffset& each : before) {
     rows.push_back({name_of(each.partition), each.offset});
   }
-  node::AdminQuestions(*clients_, cluster_->bootstrap())
+  node::AdminQuestions(*clients_, cluster_->bootstrap_list())
       .delete_records(std::move(rows), [this, done = std::move(done)](const Result<std::vector<node::DeletedRecords>>& result) {
         OffsetsAnswer answer;
         if (!result) {
@@ -288,7 +288,7 @@ void LiveSession::findOffsets(const std::vector<PartitionName>& partitions, std:
   for (const PartitionName& each : partitions) {
     rows.push_back({name_of(each), timestamp_ms});
   }
-  node::AdminQuestions(*clients_, cluster_->bootstrap())
+  node::AdminQuestions(*clients_, cluster_->bootstrap_list())
       .list_offsets(std::move(rows), false, [this, done = std::move(done)](const Result<std::vector<node::FoundOffset>>& result) {
         OffsetsAnswer answer;
         if (!result) {
@@ -315,7 +315,7 @@ void LiveSession::commitGroupOffsets(const std::string& group, const std::vector
     row.offset = each.offset;
     rows.push_back(std::move(row));
   }
-  node::AdminQuestions(*clients_, cluster_->bootstrap())
+  node::AdminQuestions(*clients_, cluster_->bootstrap_list())
       .commit_group_offsets(group, std::move(rows),
                             [this, done = std::move(done)](const Result<std::vector<node::PartitionResult>>& result) {
                               OffsetsAnswer answer;
@@ -340,7 +340,7 @@ void LiveSession::deleteGroupOffsets(const std::string& group, const std::vector
   for (const PartitionName& each : partitions) {
     rows.push_back(name_of(each));
   }
-  node::AdminQuestions(*clients_, cluster_->bootstrap())
+  node::AdminQuestions(*clients_, cluster_->bootstrap_list())
       .delete_group_offsets(group, std::move(rows),
                             [this, done = std::move(done)](const Result<std::vector<node::PartitionResult>>& result) {
                               OffsetsAnswer answer;
@@ -360,7 +360,7 @@ void LiveSession::deleteGroup(const std::string& group, std::function<void(QStri
     done(tr("The cluster is not running."));
     return;
   }
-  node::AdminQuestions(*clients_, cluster_->bootstrap())
+  node::AdminQuestions(*clients_, cluster_->bootstrap_list())
       .delete_groups({group}, [this, done = std::move(done)](const Result<std::vector<node::GroupResult>>& result) {
         const QString error = !result          ? in_words(result.error())
                               : result->empty() ? tr("The broker answered nothing.")

@@ -6,6 +6,7 @@
 #include <QMetaObject>
 #include <QPointer>
 #include <algorithm>
+#include <array>
 #include <future>
 #include <mutex>
 #include <utility>
@@ -21,6 +22,12 @@ namespace hw::ui {
 
 namespace {
 
+constexpr std::array<std::pair<const char*, const char*>, 5> kDemoTimes = {{{"broker.session.timeout.ms", "2000"},
+                                                                             {"broker.heartbeat.interval.ms", "500"},
+                                                                             {"replica.lag.time.max.ms", "3000"},
+                                                                             {"controller.quorum.fetch.timeout.ms", "1500"},
+                                                                             {"controller.quorum.election.timeout.ms", "1000"}}};
+
 QString in_words(const Error& error) { return QString::fromStdString(error.detail); }
 
 std::vector<BatchAnswer::Aborted> aborted_of(const api::NodeCore::LocalRead& read) {
@@ -29,6 +36,31 @@ std::vector<BatchAnswer::Aborted> aborted_of(const api::NodeCore::LocalRead& rea
     out.push_back({gone.producer_id.value(), gone.first_offset.value()});
   }
   return out;
+}
+
+// Who answers for a partition: its leader, or without one whoever has a replica that is open.
+BrokerId home_of(const observe::ClusterView& view, const std::string& topic, std::int32_t partition) {
+  const observe::TopicView* known = view.find_topic(topic);
+  const auto index = static_cast<std::size_t>(partition);
+  if (known != nullptr && partition >= 0 && index < known->partitions.size() && known->partitions[index]) {
+    const observe::PartitionView& at = *known->partitions[index];
+    if (at.leader != kNoBroker) {
+      return at.leader;
+    }
+    for (const observe::ReplicaView& replica : at.replicas) {
+      if (replica.online && replica.counters) {
+        return replica.node;
+      }
+    }
+  }
+  return view.nodes.empty() ? kNoBroker : view.nodes.begin()->first;  // it will say what it does not know
+}
+
+QString nobody_leads(const std::string& topic, std::int32_t partition, BrokerId node) {
+  return QCoreApplication::translate("hw::ui::Session", "Node %1 has %2/%3, and does not run.")
+      .arg(node.value())
+      .arg(QString::fromStdString(topic))
+      .arg(partition);
 }
 
 }  // namespace
@@ -45,6 +77,11 @@ class LiveBatches final : public BatchReader, public std::enable_shared_from_thi
   void close() {
     const std::lock_guard lock(mutex_);
     cluster_ = nullptr;
+  }
+  // Where partitions are led.
+  void setView(observe::ViewPtr view) {
+    const std::lock_guard lock(mutex_);
+    view_ = std::move(view);
   }
   // For good; waits for what runs. The last owner may be one of those calls, so the pool cannot be waited for later.
   void shutdown() {
@@ -68,7 +105,8 @@ class LiveBatches final : public BatchReader, public std::enable_shared_from_thi
       }
       return;
     }
-    cluster_->node(0).post([self = shared_from_this(), query, done = std::move(done)](api::NodeCore& core, api::Now, api::Outputs&) {
+    const BrokerId home = home_of(*view_, query.topic, query.partition);
+    const bool asked = cluster_->post(home, [self = shared_from_this(), query, done](api::NodeCore& core, api::Now, api::Outputs&) {
       auto found = std::make_shared<Result<api::NodeCore::LocalRead>>(core.read_local(
           query.topic, PartitionIndex(query.partition), Offset(query.from_offset), query.max_bytes, query.committed));
       self->start([done, found] {
@@ -86,6 +124,13 @@ class LiveBatches final : public BatchReader, public std::enable_shared_from_thi
         done(std::move(answer));
       });
     });
+    if (!asked && pool_ != nullptr) {
+      pool_->start([query, home, done = std::move(done)] {
+        BatchAnswer answer;
+        answer.error = nobody_leads(query.topic, query.partition, home);
+        done(std::move(answer));
+      });
+    }
   }
 
  private:
@@ -96,6 +141,7 @@ class LiveBatches final : public BatchReader, public std::enable_shared_from_thi
     }
   }
   std::mutex mutex_;
+  observe::ViewPtr view_ = std::make_shared<const observe::ClusterView>();
   node::Cluster* cluster_ = nullptr;
   std::unique_ptr<QThreadPool> pool_;
 };
@@ -108,10 +154,17 @@ LiveSession::LiveSession(Options options, QObject* parent)
   readers_.setMaxThreadCount(1);
   batches_ = std::make_shared<LiveBatches>();
   doctors_.setMaxThreadCount(4);
+  operators_.setMaxThreadCount(1);
   options_.cluster.observe = true;
   if (options_.demo) {
     // Kafka waits 3 s for more members before a new group's first generation; a demo shows the group at once.
     options_.cluster.configs.try_emplace("group.initial.rebalance.delay.ms", "0");
+  }
+  if (options_.demo && options_.cluster.nodes > 1) {
+    // Who ends a node by hand wants to see what follows now, not after Kafka's usual 9 and 30 s. profile() names them.
+    for (const auto& [key, value] : kDemoTimes) {
+      options_.cluster.configs.try_emplace(key, value);
+    }
   }
   // One queued call at most is ever on its way; it takes whatever is newest when it arrives.
   options_.cluster.wake = [this, pending = wake_pending_] {
@@ -132,6 +185,7 @@ LiveSession::~LiveSession() {
   clients_.reset();
   readers_.waitForDone();
   doctors_.waitForDone();
+  operators_.waitForDone();
   (void)cluster_->stop();
 }
 
@@ -150,8 +204,14 @@ void LiveSession::start() {
           running_ = true;
           batches_->open(cluster_.get());
           clients_ = std::make_unique<node::ClientRunner>();
-          demo_ = std::make_unique<DemoTraffic>(*clients_, cluster_->bootstrap());
-          consumers_ = std::make_unique<LiveConsumers>(*clients_, cluster_->bootstrap(), this, [this] { Q_EMIT frameReady(); });
+          const auto replicas = static_cast<std::int16_t>(std::min<std::size_t>(cluster_->size(), 3));
+          for (const BrokerId id : cluster_->node_ids()) {
+            NodeCondition& fresh = conditions_[id.value()];
+            fresh = {};
+            fresh.node = id.value();
+          }
+          demo_ = std::make_unique<DemoTraffic>(*clients_, cluster_->bootstrap_list(), replicas);
+          consumers_ = std::make_unique<LiveConsumers>(*clients_, cluster_->bootstrap_list(), this, [this] { Q_EMIT frameReady(); });
           if (options_.demo) {
             demo_->start();
           }
@@ -199,6 +259,7 @@ void LiveSession::takeView() {
   }
   const auto before = view_->connections;
   view_ = cluster_->view();
+  batches_->setView(view_);
   if (view_->connections != before) {
     noteOwn();
   }
@@ -206,22 +267,25 @@ void LiveSession::takeView() {
 }
 
 void LiveSession::noteOwn() {
-  const void* node = view_->nodes.empty() ? nullptr : view_->nodes.begin()->second->counters.get();
-  if (node != counted_node_) {
-    counted_node_ = node;
-    own_.clear();
-    own_closed_ = 0;
+  for (const auto& [id, node] : view_->nodes) {
+    Own& own = own_[id];
+    if (own.node != node->counters.get()) {
+      own = {};
+      own.node = node->counters.get();
+    }
   }
   for (const auto& [id, connection] : *view_->connections) {
     if (connection->counters != nullptr && builtIn(*connection)) {
-      own_.try_emplace(id, connection->counters);
+      own_[connection->node].open.try_emplace(id, connection->counters);
     }
   }
-  std::erase_if(own_, [this](const auto& each) {
-    const bool gone = view_->connections->count(each.first) == 0;
-    own_closed_ += gone ? each.second->records_in.get() : 0;
-    return gone;
-  });
+  for (auto& [id, own] : own_) {
+    std::erase_if(own.open, [this, &own = own](const auto& each) {
+      const bool gone = view_->connections->count(each.first) == 0;
+      own.closed += gone ? each.second->records_in.get() : 0;
+      return gone;
+    });
+  }
 }
 
 QString LiveSession::clusterName() const {
@@ -252,9 +316,12 @@ std::int64_t LiveSession::foreignRecords() const {
     }
   }
   // Ours are read after the sum, so what is being written meanwhile never looks foreign.
-  std::int64_t ours = own_closed_;
-  for (const auto& [id, counters] : own_) {
-    ours += counters->records_in.get();
+  std::int64_t ours = 0;
+  for (const auto& [id, own] : own_) {
+    ours += own.closed;
+    for (const auto& [connection, counters] : own.open) {
+      ours += counters->records_in.get();
+    }
   }
   return std::max<std::int64_t>(0, all - ours);
 }
@@ -268,7 +335,8 @@ void LiveSession::read(const ReadQuery& query, std::function<void(ReadAnswer)> d
     return;
   }
   // The node hands out slices; decompressing and decoding happen on a thread of our own.
-  cluster_->node(0).post([this, query, done = std::move(done)](api::NodeCore& core, api::Now, api::Outputs&) {
+  const BrokerId home = home_of(*view_, query.topic, query.partition);
+  const bool asked = cluster_->post(home, [this, query, done](api::NodeCore& core, api::Now, api::Outputs&) {
     auto found = std::make_shared<Result<api::NodeCore::LocalRead>>(
         core.read_local(query.topic, PartitionIndex(query.partition), Offset(query.from_offset), query.max_bytes,
                         query.isolation == Isolation::committed));
@@ -285,6 +353,12 @@ void LiveSession::read(const ReadQuery& query, std::function<void(ReadAnswer)> d
       QMetaObject::invokeMethod(this, [done, answer] { done(std::move(*answer)); }, Qt::QueuedConnection);
     });
   });
+  if (!asked) {
+    ReadAnswer answer;
+    answer.error = nobody_leads(query.topic, query.partition, home);
+    answer.next_offset = query.from_offset;
+    QMetaObject::invokeMethod(this, [done = std::move(done), answer] { done(answer); }, Qt::QueuedConnection);
+  }
 }
 
 std::shared_ptr<BatchReader> LiveSession::batches() { return batches_; }
@@ -298,7 +372,7 @@ void LiveSession::produce(const ProduceCommand& command, std::function<void(Prod
   }
   if (producer_ == 0) {
     node::ProducerOptions options;
-    options.bootstrap = cluster_->bootstrap();
+    options.bootstrap = cluster_->bootstrap_list();
     options.client_id = "highwater-window";
     options.auto_create = false;  // topics come from Create topic alone
     options.close_timeout_ms = kProducersCloseMs;
@@ -335,7 +409,7 @@ void LiveSession::createTopic(const CreateTopicCommand& command, std::function<v
     done(tr("The cluster is not running."));
     return;
   }
-  clients_->create_topic(cluster_->bootstrap(),
+  clients_->create_topic(cluster_->bootstrap_list(),
                          {command.name, command.partitions, command.replication_factor, command.configs},
                          answerTo(std::move(done)));
 }
@@ -345,7 +419,7 @@ void LiveSession::deleteTopic(const std::string& name, std::function<void(QStrin
     done(tr("The cluster is not running."));
     return;
   }
-  clients_->delete_topic(cluster_->bootstrap(), name, answerTo(std::move(done)));
+  clients_->delete_topic(cluster_->bootstrap_list(), name, answerTo(std::move(done)));
 }
 
 void LiveSession::addPartitions(const std::string& name, std::int32_t total, std::function<void(QString error)> done) {
@@ -353,7 +427,7 @@ void LiveSession::addPartitions(const std::string& name, std::int32_t total, std
     done(tr("The cluster is not running."));
     return;
   }
-  clients_->create_partitions(cluster_->bootstrap(), name, total, answerTo(std::move(done)));
+  clients_->create_partitions(cluster_->bootstrap_list(), name, total, answerTo(std::move(done)));
 }
 
 void LiveSession::closeConnection(std::uint64_t connection, std::function<void(QString error)> done) {
@@ -362,16 +436,13 @@ void LiveSession::closeConnection(std::uint64_t connection, std::function<void(Q
     done(found == view_->connections->end() ? tr("This connection is closed already.") : tr("The cluster is not running."));
     return;
   }
-  for (std::size_t i = 0; i < cluster_->size(); ++i) {
-    if (cluster_->node(i).id() == found->second->node) {
-      cluster_->node(i).post([this, connection, done](api::NodeCore&, api::Now, api::Outputs& out) {
-        out.closes.push_back({ConnectionId(connection), "by hand, from the window"});
-        QMetaObject::invokeMethod(this, [done] { done({}); }, Qt::QueuedConnection);
-      });
-      return;
-    }
+  const bool asked = cluster_->post(found->second->node, [this, connection, done](api::NodeCore&, api::Now, api::Outputs& out) {
+    out.closes.push_back({ConnectionId(connection), "by hand, from the window"});
+    QMetaObject::invokeMethod(this, [done] { done({}); }, Qt::QueuedConnection);
+  });
+  if (!asked) {
+    done(tr("The node of this connection is not running."));
   }
-  done(tr("The node of this connection is not running."));
 }
 
 std::vector<ListenerInfo> LiveSession::listeners() const {
@@ -461,6 +532,10 @@ void LiveSession::setLoad(int records_per_second) {
 void LiveSession::keep(const QString& directory, std::function<void(QString error)> done) {
   if (!running_ || busy_) {
     done(tr("The cluster is not running."));
+    return;
+  }
+  if (std::any_of(conditions_.begin(), conditions_.end(), [](const auto& each) { return each.second.working || !each.second.healthy(); })) {
+    done(tr("First let every node run as it should."));
     return;
   }
   // Nodes stop and start again below: nothing else may ask them meanwhile.

@@ -14,6 +14,7 @@
 #include "engine/node/cluster.h"
 #include "ui/session/session.h"
 #include "ui/session/session_admin.h"
+#include "ui/session/session_nodes.h"
 
 namespace hw::node {
 class ClientRunner;
@@ -25,7 +26,7 @@ class DemoTraffic;
 class LiveBatches;
 class LiveConsumers;
 
-class LiveSession final : public Session, public SessionAdmin {
+class LiveSession final : public Session, public SessionAdmin, public SessionNodes {
   Q_OBJECT
 
  public:
@@ -76,6 +77,10 @@ class LiveSession final : public Session, public SessionAdmin {
   bool removeConsumer(const std::string& group) override;
   bool rejoinConsumer(const std::string& group) override;
   std::vector<BuiltInConsumer> consumers() const override;
+  std::vector<NodeCondition> conditions() const override;
+  void act(NodeAction action, std::int32_t node, std::function<void(QString error)> done) override;
+  void healAll(std::function<void(QString error)> done) override;
+  QString profile() const override;
   void setDemoTraffic(bool on) override;
   bool demoTraffic() const override;
   void setLoad(int records_per_second) override;
@@ -92,6 +97,7 @@ class LiveSession final : public Session, public SessionAdmin {
   void takeView();
   void noteOwn();
   void noteTrouble(const Error& error);
+  void operate(std::int32_t node, std::function<Result<void>(NodeCondition&)> work, std::function<void(QString error)> done);
   std::function<void(Result<void>)> answerTo(std::function<void(QString error)> done);
 
   Options options_;
@@ -101,14 +107,19 @@ class LiveSession final : public Session, public SessionAdmin {
   std::unique_ptr<LiveConsumers> consumers_;
   std::uint64_t producer_ = 0;
   // What our own connections have written: those that are open, and the sum of those that are gone.
-  std::map<ConnectionId, std::shared_ptr<const event::ConnectionCounters>> own_;
-  std::int64_t own_closed_ = 0;
-  const void* counted_node_ = nullptr;  // a node that starts again counts from zero
+  struct Own {
+    const void* node = nullptr;  // its counters: a node that starts again counts from zero
+    std::map<ConnectionId, std::shared_ptr<const event::ConnectionCounters>> open;
+    std::int64_t closed = 0;
+  };
+  std::map<BrokerId, Own> own_;  // by node
   std::shared_ptr<std::atomic<bool>> wake_pending_;
   std::thread starter_;
   QThreadPool readers_;
   std::shared_ptr<LiveBatches> batches_;
-  QThreadPool doctors_;  // name lookups wait for the network
+  QThreadPool doctors_;    // name lookups wait for the network
+  QThreadPool operators_;  // one: whoever starts, ends and faults nodes
+  std::map<std::int32_t, NodeCondition> conditions_;
   observe::ViewPtr view_;
   std::optional<SessionTrouble> trouble_;
   bool running_ = false;

@@ -12,6 +12,8 @@ list(APPEND HW_UI_SOURCES
   ui/session/demo_traffic.h
   ui/session/live_session.cpp
   ui/session/live_session.h
+  ui/session/live_nodes.cpp
+  ui/session/session_nodes.cpp ui/session/session_nodes.h
   ui/session/record_rows.cpp
   ui/session/record_rows.h
   ui/session/record_scan.cpp

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// SessionNodes: the nodes of a cluster as things that can be ended, paused, cut off and healed. A session that can do this is
+// one; of() finds it.
+//
+// Answers come later, on the UI thread, as with Session. Thread rule: UI thread only.
+#pragma once
+
+#include <QObject>
+#include <QString>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace hw::ui {
+
+enum class NodeAction : std::uint8_t {
+  start,
+  stop,     // after a controlled shutdown
+  kill,     // as the end of its process
+  pause,    // a long pause of its process: its sockets stay open, and silent
+  resume,
+  cut_off,  // no way to and from other nodes; clients still reach it
+  slow,     // what it sends to other nodes, and they to it, is late
+  heal,     // its ways to other nodes are as they should be
+};
+
+// What was done to a node by hand.
+struct NodeCondition {
+  std::int32_t node = -1;
+  bool down = false;
+  bool killed = false;  // down, without a shutdown
+  bool paused = false;
+  bool cut_off = false;
+  bool slow = false;
+  bool working = false;  // an action is under way
+  [[nodiscard]] bool healthy() const { return !down && !paused && !cut_off && !slow; }
+  friend bool operator==(const NodeCondition&, const NodeCondition&) = default;
+};
+
+class SessionNodes {
+ public:
+  static constexpr int kSlowMs = 200;  // one way
+
+  virtual ~SessionNodes() = default;
+  // Of a Session; never null: where nodes cannot be touched (a recording), conditions() is empty and everything is refused.
+  [[nodiscard]] static SessionNodes& of(QObject* session);
+
+  // By id; empty where nodes cannot be touched.
+  [[nodiscard]] virtual std::vector<NodeCondition> conditions() const = 0;
+  [[nodiscard]] NodeCondition conditionOf(std::int32_t node) const;  // node -1: there is none
+  // `done` has an empty error when it is done; frameReady() of the session comes before.
+  virtual void act(NodeAction action, std::int32_t node, std::function<void(QString error)> done) = 0;
+  // Resumes, starts and connects whatever is not as it should be.
+  virtual void healAll(std::function<void(QString error)> done) = 0;
+  // Which time-outs are shorter here than Kafka's, for people; empty: none.
+  [[nodiscard]] virtual QString profile() const = 0;
+};
+
+}  // namespace hw::ui
