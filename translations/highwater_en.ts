@@ -2,6 +2,23 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="en_US" sourcelanguage="en_US">
 <context>
+    <name>ConfigEffects</name>
+    <message numerus="yes">
+        <source>%n segment(s), %1, become deletable: %2 records</source>
+        <translation>
+            <numerusform>%n segment, %1, becomes deletable: %2 records</numerusform>
+            <numerusform>%n segments, %1, become deletable: %2 records</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n segment(s), %1, that would go soon, stay</source>
+        <translation>
+            <numerusform>%n segment, %1, that would go soon, stays</numerusform>
+            <numerusform>%n segments, %1, that would go soon, stay</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>Events</name>
     <message numerus="yes">
         <source>Group %1 assigned its partitions to %n member(s)</source>
@@ -70,6 +87,44 @@
         <translation>
             <numerusform>%n partition</numerusform>
             <numerusform>%n partitions</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>LeaderStory</name>
+    <message numerus="yes">
+        <source>Leaders of %n partitions moved %2 → %3</source>
+        <translation>
+            <numerusform>Leader of %n partition moved %2 → %3</numerusform>
+            <numerusform>Leaders of %n partitions moved %2 → %3</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n partitions have no leader.</source>
+        <translation>
+            <numerusform>%n partition has no leader.</numerusform>
+            <numerusform>%n partitions have no leader.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Node %1 is in sync again in %n partition(s).</source>
+        <translation>
+            <numerusform>Node %1 is in sync again in %n partition.</numerusform>
+            <numerusform>Node %1 is in sync again in %n partitions.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Node %1 left the in-sync replicas of %n partition(s).</source>
+        <translation>
+            <numerusform>Node %1 left the in-sync replicas of %n partition.</numerusform>
+            <numerusform>Node %1 left the in-sync replicas of %n partitions.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>And %n more change(s).</source>
+        <translation>
+            <numerusform>And %n more change.</numerusform>
+            <numerusform>And %n more changes.</numerusform>
         </translation>
     </message>
 </context>
@@ -241,6 +296,23 @@
         <translation>
             <numerusform>%n leader</numerusform>
             <numerusform>%n leaders</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>hw::ui::ConfigPanel</name>
+    <message numerus="yes">
+        <source>Review %n change(s)</source>
+        <translation>
+            <numerusform>Review %n change</numerusform>
+            <numerusform>Review %n changes</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n change(s) of %1 applied</source>
+        <translation>
+            <numerusform>%n change of %1 applied</numerusform>
+            <numerusform>%n changes of %1 applied</numerusform>
         </translation>
     </message>
 </context>
@@ -433,13 +505,6 @@
             <numerusform>%n segments</numerusform>
         </translation>
     </message>
-    <message numerus="yes">
-        <source>Review %n change(s)</source>
-        <translation>
-            <numerusform>Review %n change</numerusform>
-            <numerusform>Review %n changes</numerusform>
-        </translation>
-    </message>
 </context>
 <context>
     <name>hw::ui::TopicModel</name>
@@ -472,13 +537,6 @@
         <translation>
             <numerusform>%n topic</numerusform>
             <numerusform>%n topics</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>%n change(s) of %1 applied</source>
-        <translation>
-            <numerusform>%n change of %1 applied</numerusform>
-            <numerusform>%n changes of %1 applied</numerusform>
         </translation>
     </message>
     <message numerus="yes">

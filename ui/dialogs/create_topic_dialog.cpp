@@ -93,7 +93,8 @@ CreateTopicDialog::CreateTopicDialog(Session* session, QWidget* parent) : QDialo
   partitions_->setAccessibleName(tr("Partitions"));
   replicas_ = new QSpinBox(this);
   replicas_->setRange(1, 32);
-  replicas_->setValue(1);
+  // As many as a topic wants that outlives a node, where there are so many.
+  replicas_->setValue(std::clamp(session == nullptr ? 1 : static_cast<int>(session->view()->nodes.size()), 1, 3));
   replicas_->setAccessibleName(tr("Replicas of each partition"));
   for (QSpinBox* box : {partitions_, replicas_}) {
     box->setFixedWidth(t.px(110));

@@ -4,6 +4,7 @@
 #include <QCoreApplication>
 #include <QStringList>
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <string_view>
 #include <tuple>
@@ -39,10 +40,37 @@ ClientName client_name(const observe::ConnectionView& c) {
 
 bool is_silent(const observe::ConnectionView& c) { return c.client_id.empty() && c.software_name.empty(); }
 
+// Nodes name themselves as Kafka's do: "broker-2-fetcher-0", "raft-client-2", or with their bare id.
+bool is_peer(const observe::ConnectionView& c, const observe::ClusterView& view) {
+  if (view.nodes.size() < 2 || c.client_id.empty()) {
+    return false;
+  }
+  const std::string_view name = c.client_id;
+  const auto number_at = [&](std::size_t from) {
+    const std::size_t end = std::min(name.find_first_not_of("0123456789", from), name.size());
+    std::int32_t id = -1;
+    const auto [stop, error] = std::from_chars(name.data() + from, name.data() + end, id);
+    return error == std::errc() && stop == name.data() + end ? std::pair(id, end) : std::pair(-1, from);
+  };
+  std::size_t from = 0;
+  std::string_view behind;
+  if (name.starts_with("raft-client-")) {
+    from = std::string_view("raft-client-").size();
+  } else if (name.starts_with("broker-")) {
+    from = std::string_view("broker-").size();
+    behind = "-fetcher-";
+  }
+  const auto [id, end] = number_at(from);
+  if (id < 0 || view.nodes.count(BrokerId(id)) == 0) {
+    return false;
+  }
+  return behind.empty() ? end == name.size() : name.substr(end).starts_with(behind);
+}
+
 std::size_t count_clients(const observe::ClusterView& view) {
   std::map<ClientName, std::size_t> members;
   for (const auto& [id, connection] : *view.connections) {
-    if (!is_silent(*connection)) {
+    if (!is_silent(*connection) && !is_peer(*connection, view)) {
       members.emplace(client_name(*connection), 0);
     }
   }

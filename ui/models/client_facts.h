@@ -26,6 +26,8 @@ struct ClientName {
 [[nodiscard]] ClientName client_name(const observe::ConnectionView& connection);
 // Answered connections that only looked around (port checks) have said nothing yet.
 [[nodiscard]] bool is_silent(const observe::ConnectionView& connection);
+// One node of the cluster talks to another: a follower that fetches, a voter, a node that passes a request on.
+[[nodiscard]] bool is_peer(const observe::ConnectionView& connection, const observe::ClusterView& view);
 // How many clients stand behind these connections, at least: one for each name, and one for each member of a group.
 [[nodiscard]] std::size_t count_clients(const observe::ClusterView& view);
 // "127.0.0.1" of "127.0.0.1:4711", "::1" of "[::1]:4711".

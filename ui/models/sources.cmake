@@ -13,6 +13,7 @@ list(APPEND HW_UI_SOURCES
   ui/models/group_model.cpp ui/models/group_model.h
   ui/models/group_why.cpp ui/models/group_why.h
   ui/models/inspector_facts.cpp ui/models/inspector_facts.h
+  ui/models/leader_story.cpp ui/models/leader_story.h
   ui/models/listener_doctor.cpp ui/models/listener_doctor.h
   ui/models/object_export.cpp ui/models/object_export.h
   ui/models/key_moves.cpp ui/models/key_moves.h

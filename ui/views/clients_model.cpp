@@ -91,6 +91,9 @@ void ClientsModel::update(const observe::ClusterView& view, double seconds) {
   moving_ = false;
   for (const auto& [id, connection] : *view.connections) {
     const observe::ConnectionView& c = *connection;
+    if (!peers_shown_ && is_peer(c, view)) {
+      continue;
+    }
     ConnectionFacts facts;
     facts.connection = &c;
     int place = 1;
@@ -179,6 +182,8 @@ int ClientsModel::siblings(int row) const {
 }
 
 void ClientsModel::setBuiltInShown(bool shown) { built_in_shown_ = shown; }
+
+void ClientsModel::setPeersShown(bool shown) { peers_shown_ = shown; }
 
 std::uint64_t ClientsModel::connectionAt(int row) const {
   return row < 0 || row >= rowCount() ? 0 : rows_[static_cast<std::size_t>(row)].id;

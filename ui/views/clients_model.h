@@ -37,6 +37,7 @@ class ClientsModel : public QAbstractTableModel {
   // Connections with the same id, software and host as that of this row, itself included.
   [[nodiscard]] int siblings(int row) const;
   void setBuiltInShown(bool shown);
+  void setPeersShown(bool shown);  // what the cluster's nodes say to each other; at first not
   [[nodiscard]] std::uint64_t connectionAt(int row) const;  // 0: none
   [[nodiscard]] int rowOf(std::uint64_t connection) const;
   [[nodiscard]] int total() const { return total_; }      // before filters, built-in ones as they are shown
@@ -77,6 +78,7 @@ class ClientsModel : public QAbstractTableModel {
   std::shared_ptr<const void> groups_seen_;
   std::map<std::uint64_t, std::vector<std::string>> groups_;  // of a connection
   bool built_in_shown_ = true;
+  bool peers_shown_ = false;
   bool moving_ = false;
   int total_ = 0;
   int hidden_ = 0;

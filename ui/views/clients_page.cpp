@@ -94,6 +94,14 @@ ClientsPage::ClientsPage(QWidget* parent)
     refresh(false);
   });
   header()->addLeft(built_in_);
+  peers_ = new QCheckBox(tr("between nodes"), this);
+  peers_->setToolTip(tr("Also what the cluster's nodes say to each other: followers that fetch, votes, requests passed on"));
+  connect(peers_, &QCheckBox::toggled, this, [this](bool on) {
+    model_->setPeersShown(on);
+    refresh(false);
+  });
+  peers_->hide();
+  header()->addLeft(peers_);
   disconnect_ = header()->addAction(QStringLiteral("close"), tr("Disconnect"), QStringLiteral("client.disconnect"));
   disconnect_->setToolTip(tr("Close the selected connection; most clients connect again at once"));
   disconnect_->setEnabled(false);
@@ -189,6 +197,7 @@ void ClientsPage::frame() {
   if (!isVisible()) {
     return;
   }
+  peers_->setVisible(session()->view()->nodes.size() > 1);
   if (!since_rates_.isValid() || since_rates_.elapsed() >= 1'000) {
     refresh(true);
   } else if (session()->view()->connections != seen_) {

@@ -64,6 +64,7 @@ class ClientsPage : public Page {
   DoctorPanel* doctor_;
   FilterBox* filter_;
   QCheckBox* built_in_;
+  QCheckBox* peers_;
   QAbstractButton* disconnect_;
   QTimer* settle_;
   QElapsedTimer since_rates_;

@@ -31,6 +31,9 @@ constexpr double kArrive = 0.94;  // a square stops before the card, not on its 
 double ease_out(double t) { return 1 - (1 - t) * (1 - t); }
 
 Glyph node_glyph(const ClusterModel::Node& node) {
+  if (!node.offline() && !node.condition.healthy()) {
+    return Glyph::bolt;
+  }
   switch (node.state) {
     case observe::NodeView::State::starting:
       return Glyph::ring;
@@ -53,6 +56,27 @@ Glyph group_glyph(const ClusterModel::Group& group) {
   return group.state == QLatin1String("Dead") ? Glyph::cross : Glyph::quarter;
 }
 
+// What was done to a running node, in a word.
+QString fault_word(const ClusterModel::Node& node) {
+  if (node.condition.working) {
+    return ClusterCanvas::tr("working…");
+  }
+  if (node.offline()) {
+    return {};
+  }
+  QStringList words;
+  if (node.condition.paused) {
+    words << ClusterCanvas::tr("paused");
+  }
+  if (node.condition.cut_off) {
+    words << ClusterCanvas::tr("cut off");
+  }
+  if (node.condition.slow) {
+    words << ClusterCanvas::tr("slow");
+  }
+  return words.join(QStringLiteral(", "));
+}
+
 // Rows and members that a card has no place for are still told about.
 QString more_text(int count, const QString& what) { return QStringLiteral("+ %1 %2").arg(format_count(count), what); }
 
@@ -69,6 +93,15 @@ ClusterCanvas::ClusterCanvas(QWidget* parent) : ObjectCanvas(parent) {
   connect(&motion_, &QTimer::timeout, this, &ClusterCanvas::moveTravellers);
   later_.setSingleShot(true);
   connect(&later_, &QTimer::timeout, this, [this] { sample(false); });
+}
+
+void ClusterCanvas::setConditions(std::vector<NodeCondition> conditions) {
+  if (model_.setConditions(std::move(conditions))) {
+    static_.invalidate();
+    objectsChanged();
+    update();
+    Q_EMIT summaryChanged();
+  }
 }
 
 void ClusterCanvas::setDetail(Detail detail) {
@@ -663,7 +696,9 @@ QString ClusterCanvas::objectSentence(int index) const {
     }
     case What::node: {
       const ClusterModel::Node& n = model_.nodes()[item.a];
-      const QString state = n.offline() ? tr("stopped")
+      const QString fault = fault_word(n);
+      const QString state = !fault.isEmpty() ? fault
+                            : n.offline() ? (n.state == observe::NodeView::State::killed ? tr("killed") : tr("stopped"))
                             : n.state == observe::NodeView::State::starting ? tr("starting")
                                                                             : tr("running");
       return tr("%1, port %2, %3, leads %n partitions", nullptr, n.leaders)
@@ -891,6 +926,17 @@ void ClusterCanvas::paintNodeCard(QPainter& p, std::size_t index) {
   const Colors& c = Theme::current().colors();
   const geometry::NodePlace& place = layout_.nodes[index];
   const ClusterModel::Node& node = model_.nodes()[index];
+  if (!node.condition.healthy()) {
+    // A fault by hand: whatever looks wrong here is meant to.
+    p.setRenderHint(QPainter::Antialiasing, true);
+    QPen frame(c.warn, 2);
+    frame.setDashPattern({4, 2});
+    frame.setCapStyle(Qt::FlatCap);
+    p.setPen(frame);
+    p.setBrush(Qt::NoBrush);
+    p.drawRoundedRect(place.card.adjusted(-4, -4, 4, 4), Metrics::kRadiusCard + 3, Metrics::kRadiusCard + 3);
+    p.setRenderHint(QPainter::Antialiasing, false);
+  }
   paint_card(p, place.card, node.offline());
   const double y = place.header.center().y();
   paint_glyph(p, node_glyph(node), QPointF(place.card.left() + 18, y), 12);
@@ -901,8 +947,13 @@ void ClusterCanvas::paintNodeCard(QPainter& p, std::size_t index) {
   QString role;
   QColor color = c.text2;
   FontRole font = FontRole::caption;
-  if (node.offline()) {
-    role = tr("stopped %1").arg(format_time(node.since.ms).section(QLatin1Char('.'), 0, 0));
+  const QString fault = fault_word(node);
+  if (!fault.isEmpty()) {
+    role = fault;
+    color = c.warn_t;
+    font = FontRole::caption_strong;
+  } else if (node.offline()) {
+    role = (node.state == observe::NodeView::State::killed ? tr("killed %1") : tr("stopped %1")).arg(format_time(node.since.ms).section(QLatin1Char('.'), 0, 0));
     color = c.err_t;
     font = FontRole::caption_strong;
   } else if (node.state == observe::NodeView::State::starting) {

@@ -28,6 +28,8 @@ class ClusterCanvas : public ObjectCanvas {
 
   // For every frame of the session while visible.
   void takeView(const observe::ViewPtr& view, const QString& bootstrap);
+  // What was done to nodes by hand; before takeView().
+  void setConditions(std::vector<NodeCondition> conditions);
   void setDetail(geometry::Detail detail);
   [[nodiscard]] geometry::Detail detail() const { return detail_; }
   // The size that the canvas may fill without scrolling, in widget pixels.

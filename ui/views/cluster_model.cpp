@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "ui/geometry/cluster_layout.h"
+#include "ui/models/client_facts.h"
 
 namespace hw::ui {
 
@@ -95,6 +96,22 @@ void ClusterModel::setFocusTopic(const QString& topic) {
   if (view_) {
     rebuildNodes();
     rebuildEdges();
+  }
+}
+
+bool ClusterModel::setConditions(std::vector<NodeCondition> conditions) {
+  if (conditions == conditions_) {
+    return false;
+  }
+  conditions_ = std::move(conditions);
+  applyConditions();
+  return true;
+}
+
+void ClusterModel::applyConditions() {
+  for (Node& node : nodes_) {
+    const auto found = std::find_if(conditions_.begin(), conditions_.end(), [&](const NodeCondition& c) { return c.node == node.id; });
+    node.condition = found == conditions_.end() ? NodeCondition() : *found;
   }
 }
 
@@ -199,6 +216,7 @@ void ClusterModel::rebuildNodes() {
     shown.counters = node->counters;
     nodes_.push_back(std::move(shown));
   }
+  applyConditions();
   topic_count_ = 0;
   partition_count_ = 0;
   for (const auto& [name, topic] : *view_->topics) {
@@ -470,8 +488,9 @@ std::optional<std::pair<std::size_t, std::size_t>> ClusterModel::memberOf(const 
   }
   // Somebody reads without a group.
   const auto connection = view_->connections->find(fetch.connection);
-  if (connection == view_->connections->end() || plain_.size() >= 32 || built_in(*connection->second)) {
-    return std::nullopt;  // the window's own reading is not part of the picture
+  if (connection == view_->connections->end() || plain_.size() >= 32 || built_in(*connection->second) ||
+      is_peer(*connection->second, *view_)) {
+    return std::nullopt;  // neither the window's own reading nor the followers' is part of the picture
   }
   const QString client = text(connection->second->client_id);
   auto known = std::find_if(plain_.begin(), plain_.end(), [&](const Group& g) { return g.id == client; });

@@ -18,6 +18,7 @@
 #include "engine/observe/cluster_view.h"
 #include "ui/painting/shapes.h"
 #include "ui/session/selection.h"
+#include "ui/session/session_nodes.h"
 #include "ui/views/rate_meter.h"
 
 namespace hw::ui {
@@ -57,6 +58,7 @@ class ClusterModel {
     int leaders = 0;
     std::vector<Topic> topics;  // the focused one first
     int more_topics = 0;        // not shown: too many partitions in the cluster
+    NodeCondition condition;    // what was done to it by hand
     std::shared_ptr<const event::NodeCounters> counters;
     [[nodiscard]] bool offline() const {
       return state == observe::NodeView::State::stopped || state == observe::NodeView::State::killed;
@@ -126,6 +128,8 @@ class ClusterModel {
   void setFocusTopic(const QString& topic);
   [[nodiscard]] const QString& focusTopic() const { return focus_topic_; }
 
+  // What was done to nodes by hand. True where it differs: lay out and paint again.
+  bool setConditions(std::vector<NodeCondition> conditions);
   // `view` is never null. Call for every frame; cheap where nothing changed.
   [[nodiscard]] Changes take(const observe::ViewPtr& view, std::int64_t now_ms);
   // Closes the rates. True while anything flows or lingers, i.e. while another tick is needed.
@@ -156,6 +160,7 @@ class ClusterModel {
  private:
   void rebuildNodes();
   void addTopic(const observe::TopicView& topic);
+  void applyConditions();
   void chooseFocus();
   void rebuildGroups();
   void refreshProducers(std::int64_t now_ms);
@@ -170,6 +175,7 @@ class ClusterModel {
                                                                            std::int64_t now_ms, bool& added);
 
   observe::ViewPtr view_;
+  std::vector<NodeCondition> conditions_;
   QString wanted_topic_;
   QString focus_topic_;
   std::vector<Node> nodes_;

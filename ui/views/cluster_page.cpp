@@ -10,6 +10,7 @@
 #include <QStackedWidget>
 #include <QTableView>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "ui/painting/shapes.h"
 #include "ui/painting/text.h"
@@ -24,6 +25,8 @@
 namespace hw::ui {
 
 namespace {
+
+constexpr qsizetype kLinesTold = 3;
 
 std::vector<LegendBar::Entry> legend_entries() {
   const auto glyph = [](Glyph which) {
@@ -99,6 +102,13 @@ ClusterPage::ClusterPage(QWidget* parent)
   scroll_->viewport()->installEventFilter(this);
   legend_ = new LegendBar(legend_entries(), picture);
   rows->addWidget(scroll_, 1);
+  told_ = new TextLabel({}, FontRole::control, TextLabel::Tone::text, picture);
+  told_->setObjectName(QStringLiteral("clusterStory"));
+  told_->setWordWrap(true);
+  told_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  told_->setContentsMargins(Theme::current().px(16), Theme::current().px(6), Theme::current().px(16), Theme::current().px(6));
+  told_->hide();
+  rows->addWidget(told_);
   rows->addWidget(legend_);
   forms_->addWidget(picture);
   table_ = new ClusterTable(this);
@@ -161,6 +171,7 @@ void ClusterPage::addCommands(CommandRegistry& commands) {
                   dialog->open();
                 },
                 {}, {tr("settings"), tr("broker"), tr("defaults")}});
+  addNodeCommands(commands);
 }
 
 void ClusterPage::setSelection(const Selection& selection) {
@@ -236,7 +247,21 @@ std::optional<QPoint> ClusterPage::freeSpot(QSize size) const {
   return spot ? std::optional<QPoint>(canvas_->mapTo(this, *spot)) : std::nullopt;
 }
 
+void ClusterPage::note(const QStringList& sentences) {
+  lines_ += sentences;
+  lines_ = lines_.mid(std::max<qsizetype>(0, lines_.size() - kLinesTold));
+  tell(lines_.join(QLatin1Char('\n')));
+}
+
 void ClusterPage::frame() {
+  const SessionNodes& nodes = SessionNodes::of(session());
+  canvas_->setConditions(nodes.conditions());
+  const QStringList told = story_.take(view());
+  if (!told.isEmpty()) {
+    note(told);
+  } else if (told_->text().isEmpty() && view()->nodes.size() > 1 && !nodes.profile().isEmpty()) {
+    tell(nodes.profile());
+  }
   canvas_->takeView(view(), session()->bootstrap());
   if (forms_->currentWidget() == table_view_ && !table_later_.isActive()) {
     table_later_.start();

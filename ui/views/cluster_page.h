@@ -2,6 +2,7 @@
 // ClusterPage (P1): the cluster canvas with its header, legend, table form and the hint of a first run.
 #pragma once
 
+#include "ui/models/leader_story.h"
 #include "ui/views/cluster_canvas.h"
 #include "ui/window/command_source.h"
 #include "ui/window/page.h"
@@ -15,6 +16,7 @@ namespace hw::ui {
 class ClusterTable;
 class CommandRegistry;
 class LegendBar;
+class TextLabel;
 class SegmentedControl;
 
 class ClusterPage : public Page, public CommandSource {
@@ -41,6 +43,13 @@ class ClusterPage : public Page, public CommandSource {
   void refreshTable();
   void showInTable();
   void placeViewport();
+  void addNodeCommands(CommandRegistry& commands);
+  [[nodiscard]] int nodeOf(const QVariantMap& args) const;  // -1: none is meant
+  void act(NodeAction action, int node);
+  void killOrStart(int node);
+  void openFaults(int node);
+  void tell(const QString& sentence, bool bad = false);
+  void note(const QStringList& sentences);  // the newest ones stay
 
   ClusterCanvas* canvas_;
   QScrollArea* scroll_;
@@ -49,6 +58,11 @@ class ClusterPage : public Page, public CommandSource {
   ClusterTable* table_;
   QTableView* table_view_;
   SegmentedControl* detail_;
+  TextLabel* told_;
+  LeaderStory story_;
+  QStringList lines_;  // what happened lately
+  CommandRegistry* commands_ = nullptr;
+  bool kill_confirmed_ = false;  // asked once
   QTimer table_later_;
   bool table_changes_ = false;  // by us, not by who chooses a row
   bool detail_chosen_ = false;  // by hand: the window's width no longer decides

@@ -9,6 +9,7 @@ list(APPEND HW_UI_SOURCES
   ui/views/cluster_canvas.cpp ui/views/cluster_canvas.h
   ui/views/cluster_model.cpp ui/views/cluster_model.h
   ui/views/cluster_page.cpp ui/views/cluster_page.h
+  ui/views/cluster_nodes.cpp
   ui/views/cluster_table.cpp ui/views/cluster_table.h
   ui/views/config_dialog.cpp ui/views/config_dialog.h
   ui/views/config_panel.cpp ui/views/config_panel.h

@@ -67,6 +67,12 @@ void MainWindow::showHint(int step) {
       hint.title = tr("A real broker, on this machine");
       hint.text = tr("Any Kafka client can use<br>%1.<br>Connect your app, or press <b>P</b> to send a record and watch it land.")
                       .arg(mono(session_->bootstrap()));
+      if (view->nodes.size() > 1) {
+        hint.title = tr("A real cluster, on this machine");
+        hint.text = tr("Any Kafka client can use<br>%1.<br>Press <b>P</b> to send a record, or <b>K</b> to kill the leader that is selected and watch "
+                       "another take over.")
+                        .arg(mono(session_->bootstrap()));
+      }
       hint.action_text = tr("Produce");
       hint.action_cap = QStringLiteral("P");
       break;

@@ -103,6 +103,14 @@ class Filler {
         command(sub, QStringLiteral("demo.toggle"), context_.session->demoTraffic() ? ObjectMenu::tr("Stop demo traffic")
                                                                                      : ObjectMenu::tr("Start demo traffic"));
         command(sub, QStringLiteral("broker.configs"), {}, {{QStringLiteral("node"), selection_.node}});
+        if (selection_.kind == Kind::node) {
+          const QVariantMap node{{QStringLiteral("node"), selection_.node}};
+          for (const char* id : {"node.kill_or_start", "node.stop", "node.pause", "node.resume", "node.cut_off", "node.slow", "node.heal", "nodes.heal_all"}) {
+            if (context_.commands->enabled(QString::fromLatin1(id))) {
+              command(sub, QString::fromLatin1(id), {}, node);
+            }
+          }
+        }
         command(sub, QStringLiteral("cluster.keep"), {});
         break;
       case Kind::topic:

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Several nodes in the window, on the real engine: the leader of the demo's partition is killed with K, others go on without a loss,
+// it starts again; it is paused, cut off and healed through the commands; what nodes say to each other is not a client.
+#include <QApplication>
+#include <QLabel>
+#include <QMenu>
+#include <QTest>
+#include <algorithm>
+#include <memory>
+
+#include "engine/observe/cluster_view.h"
+#include "ui/dialogs/question_dialog.h"
+#include "ui/models/client_facts.h"
+#include "ui/session/demo_traffic.h"
+#include "ui/session/live_session.h"
+#include "ui/theme/theme.h"
+#include "ui/views/clients_model.h"
+#include "ui/views/clients_page.h"
+#include "ui/views/cluster_page.h"
+#include "ui/window/controls.h"
+#include "ui/window/language.h"
+#include "ui/window/main_window.h"
+
+using namespace hw;      // NOLINT(google-build-using-namespace): a test
+using namespace hw::ui;  // NOLINT(google-build-using-namespace): a test
+
+namespace {
+constexpr int kSoonMs = 40'000;
+}
+
+class TestLiveNodes : public QObject {
+  Q_OBJECT
+
+  std::unique_ptr<LiveSession> session_;
+  std::unique_ptr<MainWindow> window_;
+
+  const observe::PartitionView* partition(std::int32_t index) {
+    const observe::TopicView* topic = session_->view()->find_topic(DemoTraffic::kTopic);
+    return topic == nullptr || topic->partitions.size() <= static_cast<std::size_t>(index)
+               ? nullptr
+               : topic->partitions[static_cast<std::size_t>(index)].get();
+  }
+  int leader(std::int32_t index) { return partition(index) == nullptr ? -1 : partition(index)->leader.value(); }
+  std::size_t inSync(std::int32_t index) { return partition(index) == nullptr ? 0 : partition(index)->isr.size(); }
+  std::int64_t acknowledged(std::int32_t index) {
+    const auto* counters = partition(index) == nullptr ? nullptr : partition(index)->leader_counters();
+    return counters == nullptr ? -1 : counters->high_watermark.get();
+  }
+  QString told() { return window_->findChild<QLabel*>(QStringLiteral("clusterStory"))->text(); }
+  void quiet(int node) { QTRY_VERIFY_WITH_TIMEOUT(!session_->conditionOf(node).working, kSoonMs); }
+  void answer(const QString& text) {
+    auto* question = window_->findChild<QuestionDialog*>();
+    QVERIFY(question != nullptr);
+    for (Button* button : question->findChildren<Button*>()) {
+      if (button->text() == text) {
+        button->click();
+        return;
+      }
+    }
+    QFAIL("no such answer");
+  }
+  // A record through the window; its offset, -1: refused.
+  ProduceAnswer produce(std::int32_t to) {
+    ProduceCommand command;
+    command.topic = DemoTraffic::kTopic;
+    command.partition = to;
+    command.value = Bytes::copy_of(std::string_view("mine"));
+    ProduceAnswer out;
+    bool done = false;
+    session_->produce(command, [&](const ProduceAnswer& got) {
+      out = got;
+      done = true;
+    });
+    [&] { QTRY_VERIFY_WITH_TIMEOUT(done, kSoonMs); }();
+    return out;
+  }
+  ReadAnswer read(std::int32_t from, std::int64_t offset) {
+    ReadQuery query;
+    query.topic = DemoTraffic::kTopic;
+    query.partition = from;
+    query.from_offset = offset;
+    ReadAnswer out;
+    bool done = false;
+    session_->read(query, [&](ReadAnswer got) {
+      out = std::move(got);
+      done = true;
+    });
+    [&] { QTRY_VERIFY_WITH_TIMEOUT(done, kSoonMs); }();
+    return out;
+  }
+
+ private slots:
+  void initTestCase() {
+    install_language(*qApp);
+    Theme::current().install(*qApp);
+    LiveSession::Options options;
+    options.cluster.listen.port = 0;
+    options.cluster.nodes = 3;
+    options.cluster.configs["offsets.topic.num.partitions"] = "2";
+    session_ = std::make_unique<LiveSession>(std::move(options));
+    window_ = std::make_unique<MainWindow>(session_.get(), MainWindow::Options{.persist = false, .hints = false});
+    window_->resize(1440, 900);
+    window_->show();
+    QVERIFY(QTest::qWaitForWindowExposed(window_.get()));
+    session_->start();
+    QTRY_VERIFY_WITH_TIMEOUT(session_->running(), kSoonMs);
+    QTRY_COMPARE_WITH_TIMEOUT(inSync(0), std::size_t{3}, kSoonMs);
+  }
+  void cleanupTestCase() {
+    window_.reset();
+    session_.reset();
+  }
+
+  void everyPartitionIsReadAtItsLeader() {
+    for (std::int32_t p = 0; p < DemoTraffic::kPartitions; ++p) {
+      const ProduceAnswer sent = produce(p);
+      QVERIFY2(sent.error.isEmpty(), qPrintable(sent.error));
+      const ReadAnswer got = read(p, sent.offset);
+      QVERIFY2(got.error.isEmpty(), qPrintable(got.error));
+      QVERIFY(!got.rows.empty());
+      QCOMPARE(got.rows.front().offset, sent.offset);
+    }
+  }
+
+  void whatNodesSayToEachOtherIsNoClient() {
+    const observe::ViewPtr view = session_->view();
+    QVERIFY(std::any_of(view->connections->begin(), view->connections->end(), [&](const auto& c) { return is_peer(*c.second, *view); }));
+    window_->showPage(QStringLiteral("clients"));
+    auto* page = window_->findChild<ClientsPage*>();
+    const auto fetchers = [&] {
+      int found = 0;
+      for (int row = 0; row < page->model()->rowCount(); ++row) {
+        found += page->model()->index(row, ClientsModel::client).data().toString().contains(QStringLiteral("-fetcher-")) ? 1 : 0;
+      }
+      return found;
+    };
+    QTRY_VERIFY(page->model()->rowCount() > 0);
+    QCOMPARE(fetchers(), 0);
+    page->model()->setPeersShown(true);
+    page->model()->update(*session_->view(), 0);
+    QVERIFY(fetchers() > 0);
+    page->model()->setPeersShown(false);
+    window_->showPage(QStringLiteral("cluster"));
+  }
+
+  void theLeaderIsKilledAndNothingIsLost() {
+    const int old = leader(0);
+    const std::int64_t before = produce(0).offset;
+    window_->select(Selection::ofPartition(QString::fromLatin1(DemoTraffic::kTopic), 0));
+    QVERIFY(window_->commands().run(QStringLiteral("node.kill_or_start")));
+    answer(QStringLiteral("Kill node %1").arg(old));
+    QTRY_VERIFY_WITH_TIMEOUT(session_->conditionOf(old).down, kSoonMs);
+    QTRY_VERIFY_WITH_TIMEOUT(leader(0) >= 0 && leader(0) != old, kSoonMs);
+    QTRY_VERIFY_WITH_TIMEOUT(told().contains(QStringLiteral("moved %1 → %2").arg(old).arg(leader(0))), kSoonMs);
+    QVERIFY2(told().contains(QStringLiteral("; 0 acknowledged records lost.")), qPrintable(told()));
+    const ReadAnswer kept = read(0, before);
+    QVERIFY2(kept.error.isEmpty(), qPrintable(kept.error));
+    QVERIFY(!kept.rows.empty());
+    QCOMPARE(kept.rows.front().offset, before);
+    QVERIFY2(produce(0).error.isEmpty(), "two of three are enough");
+    QVERIFY(acknowledged(0) > before);
+    // Again, without a question: it starts, catches up and is in sync.
+    window_->select(Selection::ofNode(old));
+    QVERIFY(window_->commands().run(QStringLiteral("node.kill_or_start")));
+    QTRY_COMPARE_WITH_TIMEOUT(inSync(0), std::size_t{3}, kSoonMs);
+    QVERIFY(session_->conditionOf(old).healthy());
+  }
+
+  void faultsComeAndGoThroughTheMenu() {
+    const int node = leader(1);
+    window_->select(Selection::ofNode(node));
+    QVERIFY(window_->commands().run(QStringLiteral("node.faults")));
+    auto* menu = window_->findChild<QMenu*>(QStringLiteral("faultMenu"));
+    QVERIFY(menu != nullptr);
+    const auto entry = [&](const char* id) { return menu->findChild<QAction*>(QString::fromLatin1(id)); };
+    QVERIFY(entry("node.cut_off") != nullptr);
+    QVERIFY(entry("node.resume") == nullptr);
+    QVERIFY(!entry("nodes.heal_all")->isEnabled());
+    entry("node.cut_off")->trigger();
+    menu->close();
+    QTRY_VERIFY_WITH_TIMEOUT(session_->conditionOf(node).cut_off, kSoonMs);
+    QTRY_VERIFY_WITH_TIMEOUT(leader(1) >= 0 && leader(1) != node, kSoonMs);  // fenced: the others go on
+    QVERIFY(window_->commands().run(QStringLiteral("nodes.heal_all")));
+    QTRY_VERIFY_WITH_TIMEOUT(session_->conditionOf(node).healthy(), kSoonMs);
+    QTRY_COMPARE_WITH_TIMEOUT(inSync(1), std::size_t{3}, kSoonMs);
+    QVERIFY(window_->commands().run(QStringLiteral("node.pause")));
+    QTRY_VERIFY_WITH_TIMEOUT(session_->conditionOf(node).paused, kSoonMs);
+    QVERIFY(!window_->commands().enabled(QStringLiteral("node.pause")));
+    QVERIFY(window_->commands().run(QStringLiteral("node.resume")));
+    QTRY_VERIFY_WITH_TIMEOUT(session_->conditionOf(node).healthy(), kSoonMs);
+    quiet(node);
+  }
+
+  void timeoutsOfTheDemoAreNamed() {
+    QVERIFY2(session_->profile().contains(QStringLiteral("2 s (Kafka: 9 s)")), qPrintable(session_->profile()));
+  }
+};
+
+QTEST_MAIN(TestLiveNodes)
+#include "tst_live_nodes.moc"

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a change of leaders meant: how long it took, from what, whether anything acknowledged was lost.
+#include <QTest>
+#include <memory>
+
+#include "ui/models/client_facts.h"
+#include "ui/models/leader_story.h"
+
+using namespace hw;      // NOLINT(google-build-using-namespace): a test
+using namespace hw::ui;  // NOLINT(google-build-using-namespace): a test
+
+class TestLeaderStory : public QObject {
+  Q_OBJECT
+
+  struct Shape {
+    std::int32_t leader = 2;
+    std::vector<std::int32_t> isr{1, 2, 3};
+    std::int32_t epoch = 0;
+    std::int64_t at_ms = 1'000;
+  };
+  std::map<std::int32_t, std::shared_ptr<event::ReplicaCounters>> counters_;
+  std::map<std::int32_t, std::pair<observe::NodeView::State, std::int64_t>> nodes_;
+
+  observe::ViewPtr view(const std::vector<Shape>& partitions) {
+    auto out = std::make_shared<observe::ClusterView>();
+    for (const auto& [id, state] : nodes_) {
+      auto node = std::make_shared<observe::NodeView>();
+      node->id = BrokerId(id);
+      node->state = state.first;
+      node->since = WallTime{state.second};
+      out->nodes[BrokerId(id)] = node;
+    }
+    auto topic = std::make_shared<observe::TopicView>();
+    topic->name = "orders";
+    for (std::size_t i = 0; i < partitions.size(); ++i) {
+      auto p = std::make_shared<observe::PartitionView>();
+      p->index = PartitionIndex(static_cast<std::int32_t>(i));
+      p->leader = BrokerId(partitions[i].leader);
+      p->partition_epoch = partitions[i].epoch;
+      p->changed_at = WallTime{partitions[i].at_ms};
+      for (const std::int32_t id : partitions[i].isr) {
+        p->isr.emplace_back(id);
+      }
+      for (const auto& [id, counters] : counters_) {
+        observe::ReplicaView replica;
+        replica.node = BrokerId(id);
+        replica.counters = counters;
+        p->replicas.push_back(std::move(replica));
+      }
+      topic->partitions.push_back(std::move(p));
+    }
+    auto topics = std::make_shared<std::map<std::string, std::shared_ptr<const observe::TopicView>, std::less<>>>();
+    topics->emplace("orders", topic);
+    out->topics = topics;
+    return out;
+  }
+
+ private slots:
+  void init() {
+    counters_.clear();
+    nodes_.clear();
+    for (const std::int32_t id : {1, 2, 3}) {
+      counters_[id] = std::make_shared<event::ReplicaCounters>();
+      counters_[id]->high_watermark.set(100);
+      counters_[id]->log_end_offset.set(100);
+      nodes_[id] = {observe::NodeView::State::running, 0};
+    }
+  }
+
+  void theFirstViewTellsNothing() {
+    LeaderStory story;
+    const observe::ViewPtr first = view({{}});
+    QVERIFY(story.take(first).isEmpty());
+    QVERIFY(story.take(first).isEmpty());
+    QVERIFY(story.take(view({{}})).isEmpty());
+  }
+
+  void aCleanFailoverLosesNothing() {
+    LeaderStory story;
+    (void)story.take(view({{}}));
+    nodes_[2] = {observe::NodeView::State::killed, 2'000};
+    const QStringList told = story.take(view({{.leader = 1, .isr = {1, 3}, .epoch = 1, .at_ms = 2'212}}));
+    QCOMPARE(told, QStringList{QStringLiteral("Leader of orders/0 moved 2 → 1 in 212 ms; 0 acknowledged records lost.")});
+  }
+
+  void severalThatMoveAlikeAreOneSentence() {
+    LeaderStory story;
+    (void)story.take(view({{}, {}}));
+    nodes_[2] = {observe::NodeView::State::stopped, 2'000};
+    const QStringList told = story.take(view({{.leader = 1, .isr = {1, 3}, .epoch = 1, .at_ms = 2'030},
+                                              {.leader = 1, .isr = {1, 3}, .epoch = 1, .at_ms = 2'050}}));
+    QCOMPARE(told.size(), 1);
+    QVERIFY2(told.front().contains(QStringLiteral("2 partitions moved 2 → 1 in 50 ms")), qPrintable(told.front()));
+  }
+
+  void anUncleanLeaderSaysWhatIsLost() {
+    LeaderStory story;
+    (void)story.take(view({{.isr = {2}}}));
+    counters_[1]->log_end_offset.set(83);
+    const QStringList none = story.take(view({{.leader = -1, .isr = {2}, .epoch = 1, .at_ms = 2'000}}));
+    QCOMPARE(none, QStringList{QStringLiteral("orders/0 has no leader.")});
+    const QStringList told = story.take(view({{.leader = 1, .isr = {1}, .epoch = 2, .at_ms = 5'000}}));
+    QVERIFY(!told.isEmpty());
+    QCOMPARE(told.front(), QStringLiteral("Leader of orders/0 moved 2 → 1 in 3000 ms; 1 was not in sync: 17 acknowledged records lost."));
+  }
+
+  void replicasLeaveAndReturn() {
+    LeaderStory story;
+    (void)story.take(view({{}}));
+    const QStringList left = story.take(view({{.isr = {1, 2}, .epoch = 1}}));
+    QCOMPARE(left.size(), 1);
+    QVERIFY2(left.front().startsWith(QStringLiteral("Node 3 left the in-sync replicas")), qPrintable(left.front()));
+    const QStringList back = story.take(view({{.epoch = 2}}));
+    QCOMPARE(back.size(), 1);
+    QVERIFY2(back.front().startsWith(QStringLiteral("Node 3 is in sync again")), qPrintable(back.front()));
+  }
+
+  void nodesAreToldFromClients() {
+    const observe::ViewPtr three = view({{}});
+    const auto peer = [&](const char* id) {
+      observe::ConnectionView c;
+      c.client_id = id;
+      return is_peer(c, *three);
+    };
+    QVERIFY(peer("broker-2-fetcher-0"));
+    QVERIFY(peer("raft-client-3"));
+    QVERIFY(peer("1"));
+    QVERIFY(!peer("7"));
+    QVERIFY(!peer("broker-2"));
+    QVERIFY(!peer("broker-9-fetcher-0"));
+    QVERIFY(!peer("raft-client-"));
+    QVERIFY(!peer("raft-client-3x"));
+    QVERIFY(!peer("shop"));
+    QVERIFY(!peer(""));
+  }
+};
+
+QTEST_APPLESS_MAIN(TestLeaderStory)
+#include "tst_leader_story.moc"

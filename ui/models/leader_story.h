@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// LeaderStory: what a change of leaders and in-sync replicas meant, in one sentence each, from two views that follow each other.
+//
+// "Leader of orders/0 moved 2 → 1 in 212 ms; 0 acknowledged records lost." The time runs from the end of the old leader's node, or
+// from when the partition lost its leader. What was lost is what lay below the old leader's high watermark and is not in the new
+// leader's log when it is first seen; a leader that was in sync has all of it.
+// Thread rule: UI thread only (tr). Cost: topics, and partitions of those that changed.
+#pragma once
+
+#include <QStringList>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/observe/cluster_view.h"
+
+namespace hw::ui {
+
+class LeaderStory {
+ public:
+  // `view` is never null. Nothing is told of the first one.
+  [[nodiscard]] QStringList take(const observe::ViewPtr& view);
+  static constexpr int kTold = 3;  // sentences at once, at most; the rest is counted
+
+ private:
+  struct Orphan {  // without a leader
+    BrokerId last = kNoBroker;
+    WallTime since;
+    std::int64_t high_watermark = -1;
+    std::vector<BrokerId> isr;
+  };
+  observe::ViewPtr seen_;
+  std::map<std::pair<std::string, std::int32_t>, Orphan> orphans_;
+  // Of leaders whose node has ended, so that the view has them no more.
+  std::map<std::pair<std::string, std::int32_t>, std::shared_ptr<const event::ReplicaCounters>> gone_;
+};
+
+}  // namespace hw::ui
