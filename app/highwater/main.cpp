@@ -39,7 +39,7 @@ int main(int argc, char** argv) {
   std::string level = "warn";
   CLI::App cli{"A Kafka-compatible cluster on this machine, and a window that shows it live.", "highwater"};
   cli.add_option("--port", arguments.port, "port to listen on (default 9092; 0: any free one)");
-  cli.add_option("--nodes", arguments.cluster.nodes, "brokers in the cluster (this version: 1)");
+  cli.add_option("--nodes", arguments.cluster.nodes, "brokers in the cluster (default: 3 for the demo in memory, else 1)");
   cli.add_option("--listen", arguments.cluster.listen, "address to listen on (default 127.0.0.1)");
   cli.add_option("--advertise", arguments.cluster.advertise, "HOST:PORT that clients are told to connect to");
   cli.add_flag("--memory", arguments.cluster.memory, "keep records in memory (the default without --dir)");
@@ -62,6 +62,11 @@ int main(int argc, char** argv) {
   cli.add_option("--log-level", level, "trace, debug, info, warn, error or off (default warn)");
   cli.set_version_flag("--version", "highwater " HIGHWATER_VERSION);
   CLI11_PARSE(cli, argc, argv);
+  const hw::app::ClusterArguments& cluster = arguments.cluster;
+  if (cli.count("--nodes") == 0 && !arguments.no_demo && cluster.directory.empty() && cluster.properties_file.empty()) {
+    constexpr int kDemoNodes = 3;  // one may go, and nothing that was acknowledged is lost
+    arguments.cluster.nodes = kDemoNodes;
+  }
   hw::diag::Level parsed = hw::diag::Level::warn;
   if (!hw::diag::parse_level(level, parsed)) {
     std::fprintf(stderr, "highwater: --log-level %s: write trace, debug, info, warn, error or off\n", level.c_str());
