@@ -184,7 +184,7 @@ def starts():
     file = tempfile.NamedTemporaryFile()
     code, said = run("--port", "0", "--dir", file.name + "/below-a-file")
     ok("folder cannot be made: a message and a code", code not in (0, -6, -11) and file.name in said, (code, said))
-    for arguments in (["--port", "99999"], ["--config", "x"], ["--memory", "--dir", "/tmp/x"], ["--nodes", "3"], ["--listen", "nowhere"]):
+    for arguments in (["--port", "99999"], ["--config", "x"], ["--memory", "--dir", "/tmp/x"], ["--nodes", "0"], ["--listen", "nowhere"]):
         code, said = run(*arguments)
         ok(f"{arguments}: refused with a sentence", code not in (0, -6, -11) and len(said) > 20, (code, said))
 

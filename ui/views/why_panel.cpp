@@ -161,6 +161,20 @@ void WhyPanel::show(const GroupVerdict& v, const std::vector<KeyCounter::Share>&
   bars_->show(v.arriving, v.handled, keys);
   partition_->setVisible(v.partition >= 0);
   records_->setVisible(v.partition >= 0);
+  holdHeights();
+}
+
+void WhyPanel::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  holdHeights();
+}
+
+void WhyPanel::holdHeights() {
+  const QMargins margins = layout()->contentsMargins();
+  const int width = this->width() - margins.left() - margins.right();
+  for (TextLabel* label : {headline_, sentences_, catch_up_}) {
+    label->setMinimumHeight(label->text().isEmpty() || width <= 0 ? 0 : label->heightForWidth(width));
+  }
 }
 
 QString WhyPanel::text() const {

@@ -27,8 +27,13 @@ class WhyPanel : public QWidget {
   void partitionRequested();
   void recordsRequested();
 
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+
  private:
   class Bars;
+  // A sentence is as high as its lines: where there is no room the surroundings scroll, nothing is cut.
+  void holdHeights();
   TextLabel* title_;
   Chip* chip_;
   TextLabel* headline_;
