@@ -645,6 +645,11 @@ struct NodeCore::Impl final : Node, ClusterLink::Host {
     const std::int64_t broker_epoch = link == nullptr ? -1 : link->broker_epoch();
     jobs_open.clear();
     static_cast<void>(logs->jobs().take());
+    if (options_.broker && !opened) {
+      // Checkpoints and the clean marker would speak of logs that were never opened, and leave those out: to the next life they
+      // would be empty ones. Without them it looks into each, as after a kill.
+      return metadata_log == nullptr ? Result<void>{} : metadata_log->flush(now.wall);
+    }
     return logs->shut_down(now.wall, broker_epoch);
   }
 
