@@ -107,13 +107,7 @@ bool ClusterLink::ask_controller(PeerChannels::Purpose purpose, const Request& r
 // ---------------------------------------------------------------- what the node's cores want
 
 void ClusterLink::send(raft::Send&& request) {
-  PeerAddress to{request.to.node, request.to.host, request.to.port};
-  for (const ControllerPeer& peer : options_.controllers) {
-    if (peer.node == request.to.node && peer.node != kNoBroker) {
-      to.host = peer.host;
-      to.port = peer.port;
-    }
-  }
+  const PeerAddress to{request.to.node, request.to.host, request.to.port};  // where it is now: raft::Config::addresses
   std::visit(
       [&](auto& body) {
         using Request = std::decay_t<decltype(body)>;
@@ -130,52 +124,42 @@ void ClusterLink::send(raft::Send&& request) {
       request.body);
 }
 
-void ClusterLink::send(broker::PeerFetch&& fetch) {
-  const std::optional<PeerAddress> to = broker_address(fetch.leader);
-  if (!to) {
-    if (broker::Broker* broker = host_.link_broker()) {
-      broker->fetch_failed(fetch.id, {host_.link_now().instant, host_.link_now().wall});
+// To the leader of a partition; `answered` gets the broker and the response.
+template <class Response, class Request, class Answered>
+void ClusterLink::ask_leader(const Request& asked, Duration timeout, Answered answered) {
+  const auto done = [this, id = asked.id, answered](Result<Response> response) {
+    broker::Broker* broker = host_.link_broker();
+    if (broker == nullptr) {
+      return;
     }
+    const broker::Now now{host_.link_now().instant, host_.link_now().wall};
+    if (response) {
+      answered(*broker, id, std::move(*response), now);
+    } else {
+      broker->fetch_failed(id, now);
+    }
+  };
+  const std::optional<PeerAddress> to = broker_address(asked.leader);
+  if (!to) {
+    done(fail(Errc::not_found, "the leader is not registered"));
     return;
   }
-  channels_.ask<wire::FetchResponse>(
-      PeerChannels::Purpose::replication, fetch.fetcher, *to, fetch.request, fetch.version,
-      milliseconds(fetch.request.max_wait_ms) + kRequestTimeout, host_.link_outputs(),
-      [this, id = fetch.id](Result<wire::FetchResponse> response) {
-        broker::Broker* broker = host_.link_broker();
-        if (broker == nullptr) {
-          return;
-        }
-        const Now now = host_.link_now();
-        if (response) {
-          broker->fetched(id, std::move(*response), {now.instant, now.wall});
-        } else {
-          broker->fetch_failed(id, {now.instant, now.wall});
-        }
-      });
+  channels_.ask<Response>(PeerChannels::Purpose::replication, asked.fetcher, *to, asked.request, asked.version, timeout,
+                          host_.link_outputs(), done);
 }
 
-void ClusterLink::send(broker::PeerListOffsets&& request) {
-  const std::optional<PeerAddress> to = broker_address(request.leader);
-  if (!to) {
-    if (broker::Broker* broker = host_.link_broker()) {
-      broker->fetch_failed(request.id, {host_.link_now().instant, host_.link_now().wall});
-    }
-    return;
-  }
-  channels_.ask<wire::ListOffsetsResponse>(
-      PeerChannels::Purpose::replication, request.fetcher, *to, request.request, request.version, kRequestTimeout,
-      host_.link_outputs(), [this, id = request.id](Result<wire::ListOffsetsResponse> response) {
-        broker::Broker* broker = host_.link_broker();
-        if (broker == nullptr) {
-          return;
-        }
-        const Now now = host_.link_now();
-        if (response) {
-          broker->offsets_listed(id, *response, {now.instant, now.wall});
-        } else {
-          broker->fetch_failed(id, {now.instant, now.wall});
-        }
+void ClusterLink::send(const broker::PeerFetch& fetch) {
+  ask_leader<wire::FetchResponse>(fetch, milliseconds(fetch.request.max_wait_ms) + kRequestTimeout,
+                                  [](broker::Broker& broker, std::uint64_t id, wire::FetchResponse&& response, broker::Now now) {
+                                    broker.fetched(id, std::move(response), now);
+                                  });
+}
+
+void ClusterLink::send(const broker::PeerListOffsets& request) {
+  ask_leader<wire::ListOffsetsResponse>(
+      request, kRequestTimeout,
+      [](broker::Broker& broker, std::uint64_t id, const wire::ListOffsetsResponse& response, broker::Now now) {
+        broker.offsets_listed(id, response, now);
       });
 }
 

@@ -70,8 +70,8 @@ class ClusterLink {
   void peer_answered(std::uint64_t id, const Bytes& frame) { channels_.answered(id, frame); }
   void peer_failed(std::uint64_t id, const std::string& reason) { channels_.failed(id, reason); }
   void send(raft::Send&& request);
-  void send(broker::PeerFetch&& fetch);
-  void send(broker::PeerListOffsets&& request);
+  void send(const broker::PeerFetch& fetch);
+  void send(const broker::PeerListOffsets& request);
   void send(const broker::PeerAlterPartition& request);
   void controller_changed();
   void image_published(const metadata::MetadataImage& image);
@@ -102,6 +102,8 @@ class ClusterLink {
   template <class Response, class Request, class Here>
   bool ask_controller(PeerChannels::Purpose purpose, const Request& request, std::int16_t version, Duration timeout, Here here,
                       PeerChannels::Done<Response> done);
+  template <class Response, class Request, class Answered>
+  void ask_leader(const Request& asked, Duration timeout, Answered answered);
   [[nodiscard]] std::optional<PeerAddress> broker_address(BrokerId id) const;
 
   const NodeOptions& options_;

@@ -1141,11 +1141,11 @@ struct NodeCore::Impl final : Node, ClusterLink::Host {
     for (broker::BrokerOutputs::Fetched& done : broker_work.fetched) {
       reply(ReplyToken{done.ticket.connection, done.ticket.serial}, done.response);
     }
-    for (broker::PeerFetch& fetch : broker_work.peer_fetches) {
-      link->send(std::move(fetch));
+    for (const broker::PeerFetch& fetch : broker_work.peer_fetches) {
+      link->send(fetch);
     }
-    for (broker::PeerListOffsets& request : broker_work.peer_list_offsets) {
-      link->send(std::move(request));
+    for (const broker::PeerListOffsets& request : broker_work.peer_list_offsets) {
+      link->send(request);
     }
     if (broker_work.alter_partition) {
       link->send(*broker_work.alter_partition);
