@@ -14,6 +14,24 @@ bool Quorum::Impl::right_cluster(const std::optional<std::string>& cluster_id) c
   return !cluster_id || config.cluster_id.empty() || *cluster_id == config.cluster_id;
 }
 
+ErrorCode Quorum::Impl::whole_error(const std::optional<std::string>& cluster_id, bool well_formed) const {
+  if (!right_cluster(cluster_id)) {
+    return ErrorCode::inconsistent_cluster_id;
+  }
+  return well_formed ? ErrorCode::none : ErrorCode::invalid_request;
+}
+
+// The one partition of an answer, with who leads and where.
+template <class Quorum, class Response>
+auto& tell_leader(const Quorum& quorum, Response& response, ErrorCode error) {
+  auto& told = add_partition(response);
+  told.error_code = error;
+  told.leader_id = quorum.leader_or_none();
+  told.leader_epoch = quorum.epoch();
+  quorum.add_leader_endpoint(response);
+  return told;
+}
+
 ErrorCode Quorum::Impl::voter_request_error(BrokerId from, LeaderEpoch of) const {
   if (of < epoch()) {
     return ErrorCode::fenced_leader_epoch;
@@ -138,20 +156,15 @@ bool Quorum::Impl::may_grant(const ReplicaKey& candidate, bool pre_vote, bool up
 void Quorum::Impl::handle(const Request& request, const wire::VoteRequest& vote) {
   wire::VoteResponse response;
   const auto* partition = only_partition(vote);
-  if (!right_cluster(vote.cluster_id) || partition == nullptr) {
-    response.error_code = right_cluster(vote.cluster_id) ? ErrorCode::invalid_request : ErrorCode::inconsistent_cluster_id;
+  response.error_code = whole_error(vote.cluster_id, partition != nullptr);
+  if (response.error_code != ErrorCode::none) {
     reply(request.token, std::move(response));
     return;
   }
   const LeaderEpoch of(partition->replica_epoch);
   const bool pre_vote = partition->pre_vote;
   const auto answer = [&](ErrorCode error, bool granted) {
-    auto& told = add_partition(response);
-    told.error_code = error;
-    told.leader_id = leader_or_none();
-    told.leader_epoch = epoch();
-    told.vote_granted = granted;
-    add_leader_endpoint(response);
+    tell_leader(*this, response, error).vote_granted = granted;
     reply(request.token, std::move(response));
   };
   const std::int32_t last_epoch = partition->last_offset_epoch;
@@ -220,8 +233,8 @@ void Quorum::Impl::handle_response(BrokerId from, const wire::VoteResponse& resp
 void Quorum::Impl::handle(const Request& request, const wire::BeginQuorumEpochRequest& begin) {
   wire::BeginQuorumEpochResponse response;
   const auto* partition = only_partition(begin);
-  if (!right_cluster(begin.cluster_id) || partition == nullptr) {
-    response.error_code = right_cluster(begin.cluster_id) ? ErrorCode::invalid_request : ErrorCode::inconsistent_cluster_id;
+  response.error_code = whole_error(begin.cluster_id, partition != nullptr);
+  if (response.error_code != ErrorCode::none) {
     reply(request.token, std::move(response));
     return;
   }
@@ -239,11 +252,7 @@ void Quorum::Impl::handle(const Request& request, const wire::BeginQuorumEpochRe
   if (error == ErrorCode::none && !meant_for_me(begin.voter_id, partition->voter_directory_id)) {
     error = ErrorCode::invalid_voter_key;
   }
-  auto& told = add_partition(response);
-  told.error_code = error;
-  told.leader_id = leader_or_none();
-  told.leader_epoch = epoch();
-  add_leader_endpoint(response);
+  tell_leader(*this, response, error);
   reply(request.token, std::move(response));
 }
 
@@ -260,8 +269,8 @@ void Quorum::Impl::handle_response(BrokerId /*from*/, const wire::BeginQuorumEpo
 void Quorum::Impl::handle(const Request& request, const wire::EndQuorumEpochRequest& end) {
   wire::EndQuorumEpochResponse response;
   const auto* partition = only_partition(end);
-  if (!right_cluster(end.cluster_id) || partition == nullptr) {
-    response.error_code = right_cluster(end.cluster_id) ? ErrorCode::invalid_request : ErrorCode::inconsistent_cluster_id;
+  response.error_code = whole_error(end.cluster_id, partition != nullptr);
+  if (response.error_code != ErrorCode::none) {
     reply(request.token, std::move(response));
     return;
   }
@@ -293,11 +302,7 @@ void Quorum::Impl::handle(const Request& request, const wire::EndQuorumEpochRequ
     follower->fetch_timeout_at = std::min(follower->fetch_timeout_at, now + pause);
     follower->has_fetched = false;  // that leader is gone: pre-votes are welcome
   }
-  auto& told = add_partition(response);
-  told.error_code = error;
-  told.leader_id = leader_or_none();
-  told.leader_epoch = epoch();
-  add_leader_endpoint(response);
+  tell_leader(*this, response, error);
   reply(request.token, std::move(response));
 }
 

@@ -54,8 +54,8 @@ void Quorum::Impl::handle(const Request& request, const wire::FetchRequest& fetc
                      fetch.topics.front().partitions.front().partition == PartitionIndex(0) &&
                      (by_id ? fetch.topics.front().topic_id == kMetadataTopicUuid
                             : fetch.topics.front().topic == kMetadataTopicName);
-  if (!right_cluster(fetch.cluster_id) || !right) {
-    refusal.error_code = right_cluster(fetch.cluster_id) ? ErrorCode::invalid_request : ErrorCode::inconsistent_cluster_id;
+  refusal.error_code = whole_error(fetch.cluster_id, right);
+  if (refusal.error_code != ErrorCode::none) {
     reply(request.token, std::move(refusal));
     return;
   }

@@ -118,6 +118,8 @@ struct Quorum::Impl {
   void handle_response(BrokerId from, const wire::EndQuorumEpochResponse& response);
   [[nodiscard]] bool may_grant(const ReplicaKey& candidate, bool pre_vote, bool up_to_date) const;
   [[nodiscard]] bool right_cluster(const std::optional<std::string>& cluster_id) const;
+  // What refuses a request as a whole: another cluster's, or (`well_formed`) not of the one partition that there is.
+  [[nodiscard]] wire::ErrorCode whole_error(const std::optional<std::string>& cluster_id, bool well_formed) const;
   [[nodiscard]] wire::ErrorCode voter_request_error(BrokerId from, LeaderEpoch of) const;
   [[nodiscard]] wire::ErrorCode leader_request_error(LeaderEpoch of) const;
   [[nodiscard]] bool meant_for_me(BrokerId id, const Uuid& directory) const;
