@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <utility>
+
+#include "engine/api/node_impl.h"
+
+namespace hw::api {
+
+template <class Visit>
+Result<void> NodeCore::Impl::read_log(log::PartitionLog& log, Offset end, Visit visit) {
+  constexpr std::int64_t kChunk = 4 << 20;
+  read_to = log.log_start_offset();
+  while (read_to < end) {
+    const log::ReadOutcome outcome = log.read({read_to, kChunk, true, log::ReadIsolation::log_end});
+    if (outcome.error != wire::ErrorCode::none) {
+      return fail(Errc::corrupt, "cannot read " + log.directory() + " at offset " + std::to_string(read_to.value()) +
+                                     ": " + std::string(wire::error_name(outcome.error)));
+    }
+    const Bytes bytes = outcome.records.flatten();
+    std::size_t used = 0;
+    const Offset before = read_to;
+    HW_CHECK(visit(bytes, used));
+    if (used == 0 || read_to <= before) {
+      return fail(Errc::corrupt, "no whole batch in " + log.directory() + " at offset " + std::to_string(before.value()));
+    }
+  }
+  return {};
+}
+
+void NodeCore::Impl::configs_changed() {
+  in_force = std::make_shared<const metadata::BrokerConfigs>(configs->with_dynamic(*image(), options_.node));
+  logs->set_delete_delay(in_force->number("log.segment.delete.delay.ms"));
+  logs->set_cordoned(in_force->list("cordoned.log.dirs"));
+  limits.configure(*in_force);
+  client_telemetry.configure(static_cast<std::int32_t>(in_force->number("telemetry.max.bytes")));
+  client_telemetry.set_subscriptions(*image());
+  client_quotas.set(image()->client_quotas());
+  limits.set_quotas(image()->client_quotas());
+}
+
+std::optional<log::LogConfig> NodeCore::Impl::wanted(const log::LogIdentity& identity) {
+  const metadata::PartitionImage* partition = image()->find_partition(identity.topic_id, identity.partition);
+  if (partition == nullptr || std::find(partition->replicas.begin(), partition->replicas.end(), options_.node) ==
+                                  partition->replicas.end()) {
+    return std::nullopt;
+  }
+  // Directories come sorted: the partitions of a topic one after the other, all with the same configuration.
+  if (!wanted_config || wanted_topic != identity.topic) {
+    wanted_topic = identity.topic;
+    wanted_config = settings_of(identity.topic).log;
+  }
+  return wanted_config;
+}
+
+void NodeCore::Impl::published(const metadata::ControlPlane::Published& change) {
+  link->image_published(*change.image);
+  if (!opened) {
+    return;  // one delta of everything follows when the logs are opened
+  }
+  const auto of_brokers = [](const metadata::MetadataDelta::ConfigChange& config) {
+    return config.resource.type == metadata::ConfigResourceType::broker;
+  };
+  if (std::any_of(change.delta.configs_changed.begin(), change.delta.configs_changed.end(), of_brokers)) {
+    configs_changed();
+  }
+  const auto of_client_metrics = [](const metadata::MetadataDelta::ConfigChange& config) {
+    return config.resource.type == metadata::ConfigResourceType::client_metrics;
+  };
+  if (std::any_of(change.delta.configs_changed.begin(), change.delta.configs_changed.end(), of_client_metrics)) {
+    client_telemetry.set_subscriptions(*change.image);
+  }
+  if (change.delta.client_quotas_changed) {
+    client_quotas.set(change.image->client_quotas());
+    limits.set_quotas(change.image->client_quotas());
+  }
+  for (const Error& error : the_broker->apply(change.image, change.delta, broker_now())) {
+    // That partition answers KAFKA_STORAGE_ERROR; everything else goes on.
+    emit(event::RequestRefused{ConnectionId(0), -1, -1,
+                               static_cast<std::int16_t>(wire::ErrorCode::kafka_storage_error), error.detail});
+  }
+  std::vector<std::string> deleted;
+  bool offsets_changed = false;
+  for (const metadata::MetadataDelta::DeletedTopic& topic : change.delta.topics_deleted) {
+    deleted.push_back(topic.name);
+    offsets_changed = offsets_changed || topic.name == kGroupTopic;
+  }
+  for (const metadata::MetadataDelta::PartitionRef& partition : change.delta.partitions_changed) {
+    offsets_changed = offsets_changed || partition.topic == kGroupTopic;
+  }
+  if (offsets_changed) {
+    lead_groups(*change.image);
+  }
+  if (!deleted.empty()) {
+    coordinator->topics_deleted(deleted, group_now(now_));
+  }
+}
+
+void NodeCore::Impl::lead_groups(const metadata::MetadataImage& current) {
+  const metadata::TopicImage* topic = current.find_topic(kGroupTopic);
+  std::set<PartitionIndex> leading;
+  if (topic != nullptr) {
+    coordinator->set_partition_count(static_cast<std::int32_t>(topic->partitions.size()));
+    for (std::size_t i = 0; i < topic->partitions.size(); ++i) {
+      if (topic->partitions[i].leader == options_.node) {
+        leading.insert(PartitionIndex(static_cast<std::int32_t>(i)));
+      }
+    }
+  }
+  for (auto it = led_group_partitions.begin(); it != led_group_partitions.end();) {
+    if (!leading.contains(*it)) {
+      coordinator->unload(*it, group_now(now_));
+      it = led_group_partitions.erase(it);
+    } else {
+      ++it;
+    }
+  }
+  for (const PartitionIndex partition : leading) {
+    if (!led_group_partitions.insert(partition).second) {
+      continue;
+    }
+    coordinator->begin_load(partition);
+    const broker::Partition* replica = the_broker->find(kGroupTopic, partition);
+    if (replica != nullptr && replica->log() != nullptr) {
+      const Result<void> loaded =
+          read_log(*replica->log(), replica->log()->high_watermark(),
+                   [&](const Bytes& batches, std::size_t& used) -> Result<void> {
+                     HW_TRY(const Offset next, load_group_batches(*coordinator, partition, batches, now_));
+                     if (next != kNoOffset) {
+                       read_to = next;
+                       used = batches.size();
+                     }
+                     return {};
+                   });
+      if (!loaded) {
+        // What could be read is there; the groups beyond start anew, as after a lost offsets partition.
+        emit(event::RequestRefused{ConnectionId(0), -1, -1, static_cast<std::int16_t>(wire::ErrorCode::corrupt_message),
+                                   loaded.error().detail});
+      }
+    }
+    coordinator->end_load(partition, group_now(now_));
+  }
+}
+
+bool NodeCore::Impl::pump_groups() {
+  if (!coordinator->has_outputs()) {
+    return false;
+  }
+  groups::Outputs outputs = coordinator->take();
+  for (event::Any& event : outputs.events) {
+    emit(std::move(event));
+  }
+  for (groups::Outputs::Append& append : outputs.appends) {
+    if (!coordinator->pending(append.id)) {
+      continue;  // fell with an earlier one of its partition
+    }
+    the_broker->append_internal(kGroupTopic, append.partition, group_batch(append.records, now_.wall), broker_now(),
+                                [this, id = append.id](wire::ErrorCode error) {
+                                  coordinator->on_committed(id, error, group_now(now_));
+                                });
+  }
+  return true;
+}
+
+}  // namespace hw::api
