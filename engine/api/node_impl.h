@@ -143,7 +143,8 @@ struct NodeCore::Impl final : Node, ClusterLink::Host {
 
   Result<bool> start_step();
 
-  // The logs are opened when the metadata says which of them this node should have: after the record of its registration.
+  // The logs are opened when the metadata says which of them this node should have: with the record of this life's registration. To
+  // an older image what is on the disk may look like a stray. A node that leaves before that opens none.
   [[nodiscard]] bool may_open() const;
   Result<void> open_broker();
   [[nodiscard]] std::vector<std::string> log_directories() const;

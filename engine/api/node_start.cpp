@@ -90,8 +90,11 @@ Result<bool> NodeCore::Impl::start_step() {
 }
 
 bool NodeCore::Impl::may_open() const {
-  return !opened && options_.broker && link->state() != metadata::BrokerState::registering &&
-         image()->offset() >= Offset(link->broker_epoch());
+  if (opened || leaving || !options_.broker || link->state() == metadata::BrokerState::registering) {
+    return false;
+  }
+  const metadata::BrokerImage* self = image()->find_broker(options_.node);
+  return self != nullptr && self->epoch == link->broker_epoch();
 }
 
 Result<void> NodeCore::Impl::open_broker() {

@@ -53,6 +53,7 @@ class TestNode {
     options.node = BrokerId(1);
     options.directory = "data/node-1";
     options.more_directories = more_directories;
+    options.initial_voters = initial_voters;
     options.advertised_host = "localhost";
     options.advertised_port = 9092;
     options.configs = configs_;
@@ -267,6 +268,7 @@ class TestNode {
   std::int32_t last_correlation = 0;
   std::string client_id = "test";
   std::vector<std::string> more_directories;  // beside data/node-1
+  std::vector<api::ControllerPeer> initial_voters;  // empty: this node alone
   bool hold_jobs = false;                     // a disk that takes its time
 
  private:

@@ -398,6 +398,28 @@ class TstNodeCore : public QObject {
     QVERIFY(node.stop());
   }
 
+  // Nobody has told it yet which partitions it has: none of them is a stray.
+  void a_broker_that_stops_before_it_registers_leaves_its_logs_alone() {
+    env::MemoryDisk disk(kDiskBytes);
+    TestNode node(disk);
+    QVERIFY(node.start());
+    node.create_topic("t");
+    QVERIFY(node.stop());
+    const auto before = disk.list("data/node-1/t-0");
+    QVERIFY(before && !before->empty());
+    // Its metadata is lost, and the other voter, which has it, is away.
+    QVERIFY(disk.remove_tree("data/node-1/__cluster_metadata-0"));
+    node.initial_voters = {{BrokerId(1), Uuid{8, 1}, "one", 1}, {BrokerId(2), Uuid{8, 2}, "two", 2}};
+    QVERIFY(node.start());
+    node.core->hand_over(node.now, node.out);
+    node.settle();
+    QVERIFY(node.core->handed_over());
+    QVERIFY(node.stop());
+    const auto after = disk.list("data/node-1/t-0");
+    QVERIFY(after);
+    QCOMPARE(*after, *before);
+  }
+
   void metadata_survives_a_power_cut() {
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
       env::MemoryDisk memory(kDiskBytes);
