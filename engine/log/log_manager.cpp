@@ -377,6 +377,10 @@ Result<void> LogManager::Impl::load_directory(Directory& directory, const Wanted
     HW_TRY(PartitionLog * log, open_log(directory, identity, *config, now, known));
     static_cast<void>(log);
   }
+  // What is not open now is not there any more: a log of that name that comes later begins anew.
+  for (OffsetCheckpoint* read : {&directory.recovery_points, &directory.high_watermarks, &directory.log_starts}) {
+    std::erase_if(*read, [this](const auto& entry) { return !logs.contains(entry.first); });
+  }
   return {};
 }
 

@@ -121,7 +121,7 @@ struct LogManager::Impl {
   [[nodiscard]] std::string watermark_text(const Directory& directory) const;
   [[nodiscard]] std::string start_text(const Directory& directory) const;
   template <class Value>
-  [[nodiscard]] std::string checkpoint_text(const Directory& directory, Value value) const;
+  [[nodiscard]] std::string checkpoint_text(const Directory& directory, const OffsetCheckpoint& read, Value value) const;
   void queue(Directory& directory, Checkpoint& checkpoint, std::string text);
   Result<void> write_now(Directory& directory, Checkpoint& checkpoint, const std::string& text);
   void write_due_checkpoints(Instant instant, WallTime wall);

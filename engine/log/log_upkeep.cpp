@@ -18,29 +18,37 @@ constexpr std::size_t kSegmentsPerTurn = 64;
 
 // ---- checkpoints
 
+// Logs that this life has not opened keep what was read of them: a node may wait for long until it knows which of them it has.
 template <class Value>
-std::string LogManager::Impl::checkpoint_text(const Directory& directory, Value value) const {
+std::string LogManager::Impl::checkpoint_text(const Directory& directory, const OffsetCheckpoint& read, Value value) const {
   OffsetCheckpoint offsets;
+  for (const auto& [key, offset] : read) {
+    if (!logs.contains(key)) {
+      offsets.emplace_hint(offsets.end(), key, offset);
+    }
+  }
   for (const auto& [key, held] : logs) {
     if (key.first == kMetadataTopic || held.directory != &directory) {
       continue;
     }
     if (const std::optional<Offset> offset = value(*held.log)) {
-      offsets.emplace_hint(offsets.end(), key, *offset);
+      offsets.emplace(key, *offset);
     }
   }
   return format_offsets(offsets);
 }
 
 std::string LogManager::Impl::recovery_text(const Directory& directory) const {
-  return checkpoint_text(directory, [](const PartitionLog& log) { return std::optional<Offset>(log.recovery_point()); });
+  return checkpoint_text(directory, directory.recovery_points,
+                         [](const PartitionLog& log) { return std::optional<Offset>(log.recovery_point()); });
 }
 std::string LogManager::Impl::watermark_text(const Directory& directory) const {
-  return checkpoint_text(directory, [](const PartitionLog& log) { return std::optional<Offset>(log.high_watermark()); });
+  return checkpoint_text(directory, directory.high_watermarks,
+                         [](const PartitionLog& log) { return std::optional<Offset>(log.high_watermark()); });
 }
 // Only logs that do not begin at 0.
 std::string LogManager::Impl::start_text(const Directory& directory) const {
-  return checkpoint_text(directory, [](const PartitionLog& log) {
+  return checkpoint_text(directory, directory.log_starts, [](const PartitionLog& log) {
     return log.log_start_offset() > Offset(0) ? std::optional<Offset>(log.log_start_offset()) : std::nullopt;
   });
 }

@@ -78,6 +78,7 @@ class TestLogManager : public QObject {
   void deletes();
   void strays();
   void checkpoints_on_time();
+  void checkpoints_before_logs_are_open();
   void fifty_crashes();
   void many_partitions();
   void checkpoint_text();
@@ -272,6 +273,49 @@ void TestLogManager::checkpoints_on_time() {
   QCOMPARE(log->recovery_point(), Offset(0));
   run_jobs(*manager);
   QCOMPARE(log->recovery_point(), Offset(2));
+}
+
+// A node writes checkpoints while it waits to hear which logs it has: what they say of those that are not open yet stays.
+void TestLogManager::checkpoints_before_logs_are_open() {
+  Place place("memory");
+  Prng prng(3);
+  QVERIFY(LogManager::format(*place.disk, place.root, "c", BrokerId(1), prng));
+  const std::vector<std::string> files{"/recovery-point-offset-checkpoint", "/replication-offset-checkpoint",
+                                       "/log-start-offset-checkpoint"};
+  const auto texts = [&] {
+    std::vector<std::string> all;
+    for (const std::string& file : files) {
+      all.push_back(text_of(*place.disk, place.root + file));
+    }
+    return all;
+  };
+  {
+    auto manager = open_manager(*place.disk, options_for(place));
+    PartitionLog* log = *manager->create_log({"t", PartitionIndex(0), kTopicId}, {}, kNow);
+    append(*log, make_batch({}));
+    append(*log, make_batch({}));
+    log->maybe_advance_high_watermark(Offset(2));
+    QVERIFY(log->advance_log_start_offset(Offset(1)));
+    QVERIFY(manager->shut_down(kNow, 1));
+  }
+  QCOMPARE(texts(), (std::vector<std::string>{"0\n1\nt 0 2\n", "0\n1\nt 0 2\n", "0\n1\nt 0 1\n"}));
+  const auto write_all = [&](LogManager& manager, PartitionLog& metadata) {
+    append(metadata, make_batch({}));
+    QVERIFY(metadata.flush(kNow));
+    for (const Duration later : {seconds(0), seconds(5), seconds(60), seconds(120)}) {
+      manager.tick(Instant{1'000} + later, kNow);
+      run_jobs(manager);
+    }
+  };
+  auto manager = open_manager(*place.disk, options_for(place));
+  PartitionLog* metadata = *manager->create_log({"__cluster_metadata", PartitionIndex(0), Uuid{0, 1}}, {}, kNow);
+  write_all(*manager, *metadata);
+  QCOMPARE(texts(), (std::vector<std::string>{"0\n1\nt 0 2\n", "0\n1\nt 0 2\n", "0\n1\nt 0 1\n"}));
+  // Nobody wants it any more: one of the same name begins anew.
+  QVERIFY(manager->load_all([](const log::LogIdentity&) { return std::optional<log::LogConfig>{}; }, kNow));
+  write_all(*manager, *metadata);
+  QCOMPARE(text_of(*place.disk, place.root + files[1]), std::string("0\n0\n"));
+  QCOMPARE((*manager->create_log({"t", PartitionIndex(0), kTopicId}, {}, kNow))->log_start_offset(), Offset(0));
 }
 
 void TestLogManager::fifty_crashes() {
