@@ -20,6 +20,16 @@ std::size_t FetchTargetHash::operator()(const FetchTarget& target) const noexcep
   return topic * 31 + static_cast<std::size_t>(static_cast<std::uint32_t>(target.partition.value()));
 }
 
+namespace {
+
+// Whether a follower that names a partition again has used the last answer. It does not use one that came when it followed in
+// another leader epoch already, or from another offset; then it names what it named before, in the new epoch or after a cut.
+bool took_what_came(const FetchPartition& before, const FetchPartition& now) noexcept {
+  return now.current_leader_epoch == before.current_leader_epoch && now.fetch_offset > before.fetch_offset;
+}
+
+}  // namespace
+
 FetchPartition to_fetch_partition(const wire::FetchRequest::FetchTopic& topic,
                                   const wire::FetchRequest::FetchPartition& partition, std::int16_t version) {
   FetchPartition result;
@@ -113,8 +123,10 @@ FetchSessionCache::Opening FetchSessionCache::begin(const wire::FetchRequest& re
       FetchPartition wanted = to_fetch_partition(topic, partition, version);
       const auto known = session->index_.find(wanted.target);
       if (known != session->index_.end()) {
-        wanted.told_high_watermark = known->second->told_high_watermark;
-        wanted.told_log_start_offset = known->second->told_log_start_offset;
+        if (!session->privileged_ || took_what_came(*known->second, wanted)) {
+          wanted.told_high_watermark = known->second->told_high_watermark;
+          wanted.told_log_start_offset = known->second->told_log_start_offset;
+        }
         static_cast<FetchPartition&>(*known->second) = std::move(wanted);
         session->named(known->second);
         continue;

@@ -492,6 +492,36 @@ class TstReplicas : public QObject {
     QVERIFY(!world.out.alter_partition);
   }
 
+  // An answer that finds the follower in the next leader epoch is dropped there: what it told counts as untold.
+  void what_a_follower_may_have_dropped_is_told_again() {
+    World world;
+    world.produce(1);
+    const auto opening = world.fetch({.replica = 1, .offset = 1, .session_epoch = 0});
+    const std::int32_t session = world.fetched(opening)->session_id;
+    auto waiting = world.fetch({.replica = 1, .session = session, .session_epoch = 1, .name = false});
+    world.fetch({.replica = 2, .offset = 1, .wait_ms = 0});
+    world.pass(milliseconds(6));
+    QCOMPARE(world.data(waiting).high_watermark, 1);
+    world.change(std::nullopt, 0);  // the next epoch
+    waiting = world.fetch({.replica = 1, .offset = 1, .epoch = 1, .session = session, .session_epoch = 2});
+    world.fetch({.replica = 2, .offset = 1, .epoch = 1, .wait_ms = 0});
+    world.pass(milliseconds(6));
+    QVERIFY(world.fetched(waiting) != nullptr);
+    QCOMPARE(world.data(waiting).high_watermark, 1);
+    // As it was in the same epoch: its log was another one meanwhile.
+    waiting = world.fetch({.replica = 1, .offset = 1, .epoch = 1, .session = session, .session_epoch = 3});
+    world.pass(milliseconds(6));
+    QVERIFY(world.fetched(waiting) != nullptr);
+    QCOMPARE(world.data(waiting).high_watermark, 1);
+    // One that goes on has used what came.
+    world.produce(1);
+    waiting = world.fetch({.replica = 1, .session = session, .session_epoch = 4, .name = false});
+    QVERIFY(!world.data(waiting).records->empty());
+    waiting = world.fetch({.replica = 1, .offset = 2, .epoch = 1, .session = session, .session_epoch = 5});
+    world.pass(milliseconds(100));
+    QVERIFY(world.fetched(waiting) == nullptr);
+  }
+
   void followers_hear_of_new_leaderships_soon() {
     World world(2);
     world.change(std::nullopt, 1, 1);  // partition 1 is led elsewhere for now
