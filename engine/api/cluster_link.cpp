@@ -330,7 +330,8 @@ bool ClusterLink::pump_registration() {
     feature.max_supported_version = range.max_supported;
     request.features.push_back(std::move(feature));
   }
-  registering_controller_ = ask_controller<wire::ControllerRegistrationResponse>(
+  registering_controller_ = true;
+  const bool asked = ask_controller<wire::ControllerRegistrationResponse>(
       PeerChannels::Purpose::heartbeat, request, 0, kRequestTimeout,
       [&](metadata::Controller& controller, auto answer) { controller.controller_registration(request, std::move(answer)); },
       [this](const Result<wire::ControllerRegistrationResponse>& response) {
@@ -338,10 +339,12 @@ bool ClusterLink::pump_registration() {
         controller_registered_ = response && response->error_code == wire::ErrorCode::none;
         register_controller_at_ = host_.link_now().instant + kRetryAfter;
       });
-  if (registering_controller_) {
-    return true;
+  if (!asked) {
+    // Nobody to ask: no time says when there will be somebody, so every turn looks.
+    registering_controller_ = false;
+    register_controller_at_ = Instant{};
   }
-  return controller_registered_;
+  return asked;
 }
 
 // A controller that does not vote asks the leader for a vote until it has one; the leader refuses while it lags behind. A voter with
