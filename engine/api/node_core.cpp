@@ -305,6 +305,9 @@ Instant NodeCore::Impl::next_deadline() const {
   if (opened) {
     earliest = std::min({earliest, the_broker->next_deadline(), coordinator->next_deadline()});
   }
+  if (resigned && now_.instant < serve_until) {
+    earliest = std::min(earliest, serve_until);
+  }
   return earliest;
 }
 

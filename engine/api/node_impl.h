@@ -176,7 +176,9 @@ struct NodeCore::Impl final : Node, ClusterLink::Host {
   [[nodiscard]] std::optional<log::LogConfig> wanted(const log::LogIdentity& identity);
   void announce_ready();
   void hand_over(Now now, Outputs& outputs);
-  [[nodiscard]] bool handed_over() const { return stopped || (leaving && resigned && !control->quorum().resigning); }
+  [[nodiscard]] bool handed_over() const {
+    return stopped || (leaving && resigned && !control->quorum().resigning && serve_until <= now_.instant);
+  }
   // The broker first, so that its own controller may move what it leads; then the epoch of a leading controller.
   void pump_leaving();
   Result<void> stop(Now now);
@@ -334,6 +336,7 @@ struct NodeCore::Impl final : Node, ClusterLink::Host {
   bool early_due = false;
   bool leaving = false;   // controlled shutdown
   bool resigned = false;
+  Instant serve_until{};  // once it has resigned
   bool ready_told = false;
   bool stopped = false;
 };

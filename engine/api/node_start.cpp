@@ -11,6 +11,10 @@ namespace hw::api {
 
 namespace {
 
+// A broker that may go answers for this long after it has handed over. A client whose next request is told NOT_LEADER_OR_FOLLOWER asks
+// anew at once; one that finds its connection closed may ask the broker that is gone until its own timer sends it elsewhere.
+constexpr Duration kTellClients = milliseconds(100);
+
 raft::Canary quorum_canary(std::string_view name) {
   constexpr std::array<std::pair<std::string_view, raft::Canary>, 8> kNamed{{
       {"votes-twice", raft::Canary::votes_twice},
@@ -313,6 +317,7 @@ void NodeCore::Impl::hand_over(Now now, Outputs& outputs) {
 void NodeCore::Impl::pump_leaving() {
   if (leaving && !resigned && (!options_.broker || link->state() == metadata::BrokerState::stopped)) {
     resigned = true;
+    serve_until = options_.broker ? now_.instant + kTellClients : now_.instant;
     quorum_input(raft::Resign{});
   }
 }

@@ -498,6 +498,25 @@ class TstNodeCore : public QObject {
     QVERIFY(node.stop());
   }
 
+  // Clients must hear NOT_LEADER_OR_FOLLOWER, and not only find their connections closed.
+  void a_node_that_may_go_answers_a_little_longer() {
+    env::MemoryDisk disk(kDiskBytes);
+    TestNode node(disk);
+    QVERIFY(node.start());
+    const ConnectionId client = node.connect();
+    node.core->hand_over(node.now, node.out);
+    node.settle();
+    const Instant asked = node.now.instant;
+    while (!node.core->handed_over() && node.now.instant - asked < seconds(5)) {
+      node.advance(milliseconds(5));
+      QVERIFY(!node.closed(client));
+    }
+    QVERIFY(node.core->handed_over());
+    QVERIFY(node.now.instant - asked >= milliseconds(100));
+    QVERIFY(node.now.instant - asked < seconds(1));
+    QVERIFY(node.stop());
+  }
+
   void bad_frames_close_only_their_connection() {
     env::MemoryDisk disk(kDiskBytes);
     TestNode node(disk);

@@ -111,6 +111,9 @@ struct Three {
   };
   Produced produce(BrokerId at, const std::string& topic, const std::string& value, std::int16_t acks = -1) const {
     BlockingClient client(port_of(at));
+    return produce(client, topic, value, acks);
+  }
+  static Produced produce(BlockingClient& client, const std::string& topic, const std::string& value, std::int16_t acks = -1) {
     wire::BatchBuilder builder;
     builder.append(std::nullopt, value, 1'700'000'000'000);
     wire::ProduceRequest request;
@@ -227,6 +230,34 @@ class TestClusterNodes : public QObject {
     QVERIFY(three.cluster->start_node(before->leader));
     QVERIFY(three.until(before->leader, "t", [](const auto& seen) { return seen.isr.size() == 3; }).has_value());
     QCOMPARE(three.readable(moved->leader, "t"), std::int64_t{2});
+  }
+
+  // A client that only finds its connection closed may ask the broker that is gone until its own timer sends it elsewhere.
+  void aNodeThatStopsTellsItsProducersThatItLeadsNoMore() {
+    Three three;
+    QVERIFY(three.cluster != nullptr);
+    QVERIFY(three.create(BrokerId(1), "t") == ErrorCode::none);
+    const auto before = three.until(BrokerId(1), "t", [](const auto& seen) { return seen.leader != kNoBroker && seen.isr.size() == 3; });
+    QVERIFY(before.has_value());
+    BlockingClient client(three.port_of(before->leader));
+    QVERIFY(Three::produce(client, "t", "first").error == ErrorCode::none);
+    std::thread stopping([&] { static_cast<void>(three.cluster->stop_node(before->leader)); });
+    ErrorCode last = ErrorCode::none;
+    std::int64_t acknowledged = 1;
+    try {
+      while (true) {
+        last = Three::produce(client, "t", "more").error;
+        acknowledged += last == ErrorCode::none ? 1 : 0;
+      }
+    } catch (const std::runtime_error&) {  // the connection is closed in the end
+    }
+    stopping.join();
+    QVERIFY2(last == ErrorCode::not_leader_or_follower, wire::error_name(last).data());
+    const BrokerId other = another(before->leader);
+    const auto moved = three.until(other, "t", [&](const auto& seen) { return seen.leader != before->leader && seen.leader != kNoBroker; });
+    QVERIFY(moved.has_value());
+    QVERIFY(three.until(moved->leader, "t", [&](const auto& seen) { return seen.leader == moved->leader; }).has_value());
+    QCOMPARE(three.readable(moved->leader, "t"), acknowledged);
   }
 
   void aNodeThatIsCutOffLeavesTheIsrAndComesBack() {
