@@ -218,9 +218,9 @@ struct NodeCore::Impl final : Node, ClusterLink::Host {
 
   // ---------------------------------------------------------------- what the cores put out
 
-  // Everything of one call happens at one time and writes into one Outputs.
+  // Everything of one call happens at one time and writes into one Outputs. Turns nest: what came early is served inside of one.
   struct Turn {
-    Turn(Impl& node, Now now, Outputs& outputs) : node_(node) {
+    Turn(Impl& node, Now now, Outputs& outputs) : node_(node), outer_(node.out) {
       node.now_ = now;
       node.out = &outputs;
     }
@@ -228,11 +228,12 @@ struct NodeCore::Impl final : Node, ClusterLink::Host {
       if (std::optional<std::string> level = node_.log_levels_.take_change()) {
         node_.out->log_level = std::move(level);
       }
-      node_.out = &node_.unowned_;
+      node_.out = outer_;
     }
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
     Impl& node_;
+    Outputs* outer_;
   };
 
   [[nodiscard]] broker::Now broker_now() const noexcept { return {now_.instant, now_.wall}; }

@@ -3,6 +3,7 @@
 #include <QElapsedTimer>
 #include <QTemporaryDir>
 #include <QTest>
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <set>
@@ -209,6 +210,43 @@ class TestClusterNodes : public QObject {
     QVERIFY(now.has_value());
     QCOMPARE(three.readable(moved->leader, "t1"), std::int64_t{60});
     QVERIFY(three.cluster->stop());
+  }
+
+  // A node whose quorum is not there yet lets its clients wait; all of them, each with its own answer.
+  void whatIsAskedBeforeTheLogsAreOpenIsAnsweredAfterwards() {
+    Three three;
+    QVERIFY(three.cluster != nullptr);
+    for (const BrokerId id : three.cluster->node_ids()) {
+      QVERIFY(three.cluster->kill_node(id));
+    }
+    QVERIFY(three.cluster->start_node(BrokerId(1)));
+    constexpr int kClients = 4;
+    std::atomic<int> asked{0};
+    std::atomic<int> answered{0};
+    std::vector<std::thread> clients;
+    for (int i = 0; i < kClients; ++i) {
+      clients.emplace_back([&] {
+        try {
+          BlockingClient client(three.port_of(BrokerId(1)));
+          wire::MetadataRequest request;
+          request.topics.emplace();
+          client.send(request, 12);
+          ++asked;
+          answered += client.receive<wire::MetadataResponse>(12).cluster_id.has_value() ? 1 : 0;
+        } catch (const std::runtime_error&) {
+          ++asked;
+        }
+      });
+    }
+    while (asked.load() < kClients) {
+      std::this_thread::yield();
+    }
+    QCOMPARE(answered.load(), 0);
+    QVERIFY(three.cluster->start_node(BrokerId(2)));
+    for (std::thread& client : clients) {
+      client.join();
+    }
+    QCOMPARE(answered.load(), kClients);
   }
 
   void aNodeThatStopsHandsOverAtOnce() {
