@@ -24,6 +24,7 @@ struct Arguments {
   std::string by;
   std::string wait;
   bool one_way = false;
+  bool power_cut = false;
 };
 
 int answered_wrong(const Common& common, int status, const std::string& what) {
@@ -70,6 +71,12 @@ void print_nodes(const node::Value& answer) {
                     number_text(one["epoch_seen"]), slow > 0 ? fmt::format("{} ms", slow) : "-"});
   }
   print_table(rows);
+  for (const node::Value& one : list_of(answer["nodes"])) {
+    if (const node::Value& lost = one["lost"]; lost.members() != nullptr) {
+      fmt::print("node {} lost power: {} bytes in {} files were written but not flushed, and are gone\n", number_text(one["node"]),
+                 number_text(lost["bytes"]), number_text(lost["files"]));
+    }
+  }
 }
 
 void print_links(const node::Value& links) {
@@ -162,6 +169,9 @@ int on_nodes(const Arguments& arguments, const Common& common, const std::string
       given.set(name, *time);
     }
   }
+  if (arguments.power_cut) {
+    given.set("power_cut", true);
+  }
   return call(common, command, given);
 }
 
@@ -205,10 +215,16 @@ void add_control(CLI::App& cli, Common& common) {
   nodes->require_subcommand(1);
   for (const char* name : {"start", "stop", "kill", "pause", "resume", "slow", "remove"}) {
     const std::string verb = name;
-    CLI::App* one = add(*nodes, "node", verb, {verb == "slow" ? "hw node slow 2 --by 200ms" : "hw node " + verb + " 2"}, on_nodes);
+    std::vector<std::string> examples{verb == "slow" ? "hw node slow 2 --by 200ms" : "hw node " + verb + " 2"};
+    if (verb == "kill") {
+      examples.emplace_back("hw node kill 2 --power-cut");
+    }
+    CLI::App* one = add(*nodes, "node", verb, examples, on_nodes);
     one->add_option("nodes", arguments->nodes, "ids of the nodes")->required();
     if (verb == "slow") {
       one->add_option("--by", arguments->by, "how much longer each request takes: 200ms, 1s; 0: no longer")->required()->type_name("DURATION");
+    } else if (verb == "kill") {
+      one->add_flag("--power-cut", arguments->power_cut, "their machines lose power: what was written but not flushed is gone");
     } else if (verb == "start") {
       one->add_option("--wait", arguments->wait, "how long to wait until they serve (default 10s)")->type_name("DURATION");
     }

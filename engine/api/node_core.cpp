@@ -4,7 +4,7 @@
 
 #include "engine/api/insides.h"
 #include "engine/api/node_impl.h"
-#include "engine/env/memory_disk.h"
+#include "engine/env/power_disk.h"
 #include "engine/raft/format.h"
 #include "engine/wire/msg/apis.h"
 
@@ -15,7 +15,7 @@ NodeCore::Impl::Impl(NodeOptions given, env::Disk& the_disk, event::EventSink* s
     : options_(std::move(given)),
       log_levels_(options_.log_level),
       disk(the_disk),
-      in_memory(dynamic_cast<env::MemoryDisk*>(&the_disk) != nullptr),
+      in_memory(env::keeps_in_memory(the_disk)),
       events(sink),
       counters(node_counters != nullptr ? std::move(node_counters) : std::make_shared<event::NodeCounters>()),
       prng_(random) {

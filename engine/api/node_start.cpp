@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "engine/api/node_impl.h"
-#include "engine/env/memory_disk.h"
 #include "engine/raft/format.h"
 
 namespace hw::api {

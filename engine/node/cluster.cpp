@@ -106,6 +106,15 @@ Result<void> Cluster::start() {
   return started;
 }
 
+std::shared_ptr<env::PowerDisk> Cluster::disk_of(BrokerId id) {
+  const std::lock_guard guard(mutex_);
+  std::shared_ptr<env::PowerDisk>& disk = disks_[id];
+  if (disk == nullptr) {
+    disk = std::make_shared<env::PowerDisk>(disk_);
+  }
+  return disk;
+}
+
 std::unique_ptr<Node> Cluster::make_node(BrokerId id, ListenOptions listen) {
   static std::mutex making;  // nodes may be started by several threads, each another one
   const std::lock_guard guard(making);
@@ -133,7 +142,7 @@ std::unique_ptr<Node> Cluster::make_node(BrokerId id, ListenOptions listen) {
     }
   }
   settings.listen = std::move(listen);
-  settings.disk = disk_;
+  settings.disk = disk_of(id);
   // Every life draws other numbers: the incarnation by which the controller knows a broker again is one of them.
   settings.seed = Prng(options_.seed + static_cast<std::uint64_t>(id.value()) + (static_cast<std::uint64_t>(++lives_) << 32U)).next();
   event::EventSink* sink = observer_ != nullptr ? &observer_->add_node(id) : nullptr;
@@ -264,6 +273,11 @@ Result<void> Cluster::kill_node(BrokerId id) {
   return {};
 }
 
+Result<env::PowerDisk::Loss> Cluster::cut_power(BrokerId id) {
+  HW_CHECK(kill_node(id));  // with all of its disk jobs: nobody writes any more
+  return disk_of(id)->cut();
+}
+
 Result<BrokerId> Cluster::add_node() {
   if (options_.member) {
     return fail(Errc::invalid, "this process is one node of a cluster of several processes; start another one with --node and --join");
@@ -297,6 +311,7 @@ Result<void> Cluster::remove_node(BrokerId id) {
   }
   const std::lock_guard guard(mutex_);
   std::erase(nodes_, node);
+  disks_.erase(id);
   std::erase_if(links_, [&](const auto& entry) { return entry.first.first == id || entry.first.second == id; });
   return {};
 }
@@ -421,6 +436,7 @@ Result<void> Cluster::keep(const std::string& directory) {
   const std::shared_ptr<env::Disk> memory = disk_;
   if (copied) {
     disk_ = target;
+    disks_.clear();
     options_.memory = false;
     options_.directory = directory;
     copied = start_nodes();
@@ -432,6 +448,7 @@ Result<void> Cluster::keep(const std::string& directory) {
       (void)target->make_directories(directory);
     }
     disk_ = memory;
+    disks_.clear();
     options_.memory = true;
     options_.directory.clear();
     HW_CHECK(start_nodes());

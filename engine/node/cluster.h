@@ -16,6 +16,7 @@
 
 #include "engine/base/result.h"
 #include "engine/env/disk.h"
+#include "engine/env/power_disk.h"
 #include "engine/node/disk_pool.h"
 #include "engine/node/node.h"
 #include "engine/observe/observer.h"
@@ -65,6 +66,9 @@ class Cluster {
   Result<void> start_node(BrokerId id);  // the same data, the same ports
   Result<void> stop_node(BrokerId id);   // after a controlled shutdown
   Result<void> kill_node(BrokerId id);
+  // The same as if the node's machine had lost power: of each of its files is gone what was never flushed. In memory mode too: only
+  // what a disk would have been told to keep is there afterwards.
+  Result<env::PowerDisk::Loss> cut_power(BrokerId id);
   // A broker more: the lowest unused id behind those there are, ports from the kernel. Returns when it serves; after an error it is
   // not there.
   Result<BrokerId> add_node();
@@ -111,14 +115,16 @@ class Cluster {
   Result<void> start_nodes();
   Result<void> start_all();
   [[nodiscard]] std::unique_ptr<Node> make_node(BrokerId id, ListenOptions listen);
+  [[nodiscard]] std::shared_ptr<env::PowerDisk> disk_of(BrokerId id);
   void apply_links(BrokerId id);
   void tell_controllers(Node& node) const;
 
   ClusterOptions options_;
   std::shared_ptr<env::Disk> disk_;
+  std::map<BrokerId, std::shared_ptr<env::PowerDisk>> disks_;  // of each node, over disk_: what of its files is stable
   std::unique_ptr<observe::Observer> observer_;
   std::unique_ptr<DiskPool> pool_;
-  mutable std::mutex mutex_;  // of nodes_, where they are changed one by one, and of links_
+  mutable std::mutex mutex_;  // of nodes_, where they are changed one by one, of links_ and disks_
   std::vector<std::shared_ptr<Node>> nodes_;  // by id; one that was stopped stays, to be replaced when it starts
   std::vector<api::ControllerPeer> controllers_;
   std::uint32_t lives_ = 0;  // of nodes, all together

@@ -28,15 +28,23 @@ std::string name_of(BrokerId id) { return "node " + std::to_string(id.value()); 
 class ClusterControl::Busy {
  public:
   Busy(ClusterControl& control, BrokerId id, const std::string& doing) : control_(control), id_(id) {
-    const std::lock_guard guard(control_.mutex_);
-    const auto [at, taken] = control_.busy_.try_emplace(id, doing);
-    taken_ = taken;
-    other_ = at->second;
+    {
+      const std::lock_guard guard(control_.mutex_);
+      const auto [at, taken] = control_.busy_.try_emplace(id, doing);
+      taken_ = taken;
+      other_ = at->second;
+    }
+    if (taken_) {
+      control_.changed();
+    }
   }
   ~Busy() {
     if (taken_) {
-      const std::lock_guard guard(control_.mutex_);
-      control_.busy_.erase(id_);
+      {
+        const std::lock_guard guard(control_.mutex_);
+        control_.busy_.erase(id_);
+      }
+      control_.changed();
     }
   }
   Busy(const Busy&) = delete;
@@ -57,6 +65,47 @@ class ClusterControl::Busy {
 
 ClusterControl::ClusterControl(Cluster& cluster) : cluster_(cluster) {}
 ClusterControl::~ClusterControl() = default;
+
+void ClusterControl::on_change(std::function<void()> changed) {
+  const std::lock_guard guard(listening_);
+  listener_ = std::move(changed);
+}
+
+void ClusterControl::changed() {
+  const std::lock_guard guard(listening_);
+  if (listener_) {
+    listener_();
+  }
+}
+
+std::vector<ClusterControl::Condition> ClusterControl::conditions() const {
+  const std::vector<BrokerId> ids = cluster_.node_ids();
+  const auto active = cluster_.links();
+  std::vector<Condition> out;
+  const std::lock_guard guard(mutex_);
+  for (const BrokerId id : ids) {
+    Condition& one = out.emplace_back();
+    one.node = id;
+    one.state = cluster_.state_of(id);
+    one.busy = busy_.count(id) != 0;
+    if (const auto found = faults_.find(id); found != faults_.end()) {
+      const bool down = one.state == Cluster::NodeState::stopped;
+      one.killed = down && found->second.ended == "killed";
+      one.lost = down ? found->second.lost : std::nullopt;
+      one.slow = found->second.slow_ms > 0;
+    }
+    std::size_t cut = 0;
+    for (const auto& [way, link] : active) {
+      if (way.first == id || way.second == id) {
+        cut += link.cut ? 1 : 0;
+        one.slow = one.slow || link.delay > Duration{};
+      }
+    }
+    one.some_way_cut = cut > 0;
+    one.cut_off = ids.size() > 1 && cut == 2 * (ids.size() - 1);
+  }
+  return out;
+}
 
 Result<Value> ClusterControl::run(std::string_view command, const Value& arguments) {
   const ControlCommand* row = find_command(command);
@@ -80,15 +129,18 @@ Result<Value> ClusterControl::run(const ControlCommand& command, const ControlAr
       return status();
     case ControlAction::cluster_heal:
       HW_CHECK(heal());
+      changed();
       return status();
     case ControlAction::link_cut:
     case ControlAction::link_slow:
     case ControlAction::link_heal:
       HW_CHECK(links(command.action, arguments));
+      changed();
       return Value::object().set("links", links_status());
     case ControlAction::node_add: {
       const std::lock_guard guard(adding_);
       HW_TRY(const BrokerId id, cluster_.add_node());
+      changed();
       return statuses_of({id});
     }
     default:
@@ -140,13 +192,9 @@ Result<void> ClusterControl::on_node(ControlAction action, BrokerId id, const Co
       return stop(id, state);
     case ControlAction::node_remove:
       return remove(id);
-    case ControlAction::node_kill: {
+    case ControlAction::node_kill:
       HW_CHECK(refuse_stopped());
-      HW_CHECK(cluster_.kill_node(id));
-      const std::lock_guard guard(mutex_);
-      faults_[id] = {"killed", 0, {{"killed", wall_ms()}}};
-      return {};
-    }
+      return kill(id, arguments.power_cut);
     case ControlAction::node_pause:
       HW_CHECK(refuse_stopped());
       HW_CHECK(cluster_.pause_node(id));
@@ -176,7 +224,19 @@ Result<void> ClusterControl::stop(BrokerId id, Cluster::NodeState state) {
   }
   HW_CHECK(cluster_.stop_node(id));
   const std::lock_guard guard(mutex_);
-  faults_[id] = {"stopped", 0, {{"stopped", wall_ms()}}};
+  faults_[id] = {"stopped", {}, 0, {{"stopped", wall_ms()}}};
+  return {};
+}
+
+Result<void> ClusterControl::kill(BrokerId id, bool power_cut) {
+  std::optional<env::PowerDisk::Loss> lost;
+  if (power_cut) {
+    HW_TRY(lost, cluster_.cut_power(id));
+  } else {
+    HW_CHECK(cluster_.kill_node(id));
+  }
+  const std::lock_guard guard(mutex_);
+  faults_[id] = {"killed", lost, 0, {{power_cut ? "power cut" : "killed", wall_ms()}}};
   return {};
 }
 
@@ -373,6 +433,10 @@ Value ClusterControl::node_status(BrokerId id, const std::optional<api::NodeCore
   out.set("fenced", std::move(fenced));  // null: not registered
   out.set("controller_seen", standing && standing->controller ? Value(standing->controller->value()) : Value());
   out.set("epoch_seen", standing ? Value(std::int64_t{standing->epoch.value()}) : Value());
+  if (faults.lost && state == Cluster::NodeState::stopped) {
+    Value lost = Value::object().set("files", static_cast<std::int64_t>(faults.lost->files));
+    out.set("lost", lost.set("bytes", static_cast<std::int64_t>(faults.lost->bytes)));
+  }
   return out.set("slow_ms", faults.slow_ms);
 }
 

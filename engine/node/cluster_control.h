@@ -6,6 +6,7 @@
 // for what changes. The cluster outlives the control, and between start() and the end of the control only the control changes nodes.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -33,9 +34,26 @@ class ClusterControl {
   // failed are done.
   Result<Value> run(std::string_view command, const Value& arguments);
 
+  // What was done to a node by commands, whoever gave them. Asks no node, waits for nothing.
+  struct Condition {
+    BrokerId node;
+    Cluster::NodeState state = Cluster::NodeState::running;
+    bool killed = false;                       // stopped, without a shutdown
+    std::optional<env::PowerDisk::Loss> lost;  // by a power cut, while it is stopped
+    bool cut_off = false;                      // no way to and from any other node
+    bool some_way_cut = false;                 // of those, one at least
+    bool slow = false;                         // it, or one of its ways
+    bool busy = false;                         // a command is busy with it
+  };
+  [[nodiscard]] std::vector<Condition> conditions() const;  // by id
+  // Called after conditions() changed, on the thread of whoever gave the command, without a lock; nothing: nobody listens any more,
+  // which is sure when this returns.
+  void on_change(std::function<void()> changed);
+
  private:
   struct Faults {
     std::string ended;  // "stopped" or "killed"; empty: it was not ended by a command
+    std::optional<env::PowerDisk::Loss> lost;  // it was ended by a power cut
     std::int64_t slow_ms = 0;
     std::map<std::string, std::int64_t> since;  // of each fault, wall milliseconds
   };
@@ -44,12 +62,14 @@ class ClusterControl {
   Result<Value> run(const ControlCommand& command, const ControlArguments& arguments);
   Result<void> on_node(ControlAction action, BrokerId id, const ControlArguments& arguments);
   Result<void> stop(BrokerId id, Cluster::NodeState state);
+  Result<void> kill(BrokerId id, bool power_cut);
   Result<void> start(BrokerId id, Cluster::NodeState state, std::int64_t wait_ms);
   Result<void> remove(BrokerId id);
   Result<void> unregister(BrokerId id);
   Result<void> links(ControlAction action, const ControlArguments& arguments);
   Result<void> heal();
   Result<void> known(const std::vector<BrokerId>& ids) const;
+  void changed();
   [[nodiscard]] Value status();
   [[nodiscard]] Value node_status(BrokerId id, const std::optional<api::NodeCore::Standing>& standing, const api::NodeCore::Standing* best);
   [[nodiscard]] Value statuses_of(const std::vector<BrokerId>& ids);
@@ -58,10 +78,12 @@ class ClusterControl {
 
   Cluster& cluster_;
   std::mutex adding_;  // one broker at a time
-  std::mutex mutex_;   // of what follows; never held while something waits
+  mutable std::mutex mutex_;  // of what follows; never held while something waits
   std::map<BrokerId, std::string> busy_;  // what is being done with it, for people
   std::map<BrokerId, Faults> faults_;
   std::map<std::pair<BrokerId, BrokerId>, std::int64_t> links_since_;
+  std::mutex listening_;  // held while the listener is called
+  std::function<void()> listener_;
   std::unique_ptr<ClientRunner> clients_;  // for node.remove; made when it is first needed
 };
 

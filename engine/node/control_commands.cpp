@@ -15,6 +15,8 @@ constexpr ControlArgument kStartArguments[] = {
     kNodes, {"wait_ms", ArgumentType::milliseconds, false, "how long to wait until they serve clients (default 10000)"}};
 constexpr ControlArgument kSlowArguments[] = {
     kNodes, {"delay_ms", ArgumentType::milliseconds, true, "how much longer each request takes; 0: no longer"}};
+constexpr ControlArgument kKillArguments[] = {
+    kNodes, {"power_cut", ArgumentType::flag, false, "their machines lose power too: of each file is gone what was never flushed"}};
 constexpr ControlArgument kFrom{"from", ArgumentType::nodes, true, "ids of the nodes on one side"};
 constexpr ControlArgument kTo{"to", ArgumentType::nodes, true, "ids of the nodes on the other side"};
 constexpr ControlArgument kOneWay{"one_way", ArgumentType::flag, false, "only what `from` sends to `to`; the way back stays as it is"};
@@ -35,7 +37,7 @@ constexpr ControlCommand kCommands[] = {
     {node_stop, "node.stop", "Stops nodes cleanly: leaderships move to others first, unless that takes longer than 15 seconds", kStates,
      kNodeArguments, true},
     {node_kill, "node.kill", "Ends nodes at once, as the end of their process: no hand-over, no flush; what the disk was given stays",
-     kStates, kNodeArguments, true},
+     "the status of these nodes, as in cluster.status; after a power cut with what each lost", kKillArguments, true},
     {node_pause, "node.pause", "Stops nodes from doing anything while their sockets stay open, as a long pause for garbage collection does",
      kStates, kNodeArguments, true},
     {node_resume, "node.resume", "Lets paused nodes go on", kStates, kNodeArguments, true},
@@ -187,7 +189,7 @@ Result<ControlArguments> read_arguments(const ControlCommand& command, const Val
         if (value.truth() == nullptr) {
           return bad(command, argument, "is " + to_json(value));
         }
-        out.one_way = *value.truth();
+        (argument.name == "power_cut" ? out.power_cut : out.one_way) = *value.truth();
         break;
     }
   }

@@ -53,6 +53,7 @@ struct ControlArguments {
   std::int64_t delay_ms = 0;
   std::int64_t wait_ms = -1;    // not given
   bool one_way = false;
+  bool power_cut = false;
 };
 // Errc::invalid names the argument, what is wrong, and what to write.
 [[nodiscard]] Result<ControlArguments> read_arguments(const ControlCommand& command, const Value& given);

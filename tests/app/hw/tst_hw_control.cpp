@@ -35,6 +35,15 @@ class TestHwControl : public QObject {
     QVERIFY(daemon_->started());
     QVERIFY(!daemon_->control().isEmpty());
   }
+  void powerIsCut() {
+    Run run = hw(QStringLiteral("node kill 2 --power-cut"));
+    QCOMPARE(run.exit, 0);
+    QVERIFY(run.out.contains("node 2 lost power"));
+    QVERIFY(hw(QStringLiteral("cluster status")).out.contains("power cut"));
+    QCOMPARE(hw(QStringLiteral("node stop 3 --power-cut")).exit, 2);
+    QCOMPARE(hw(QStringLiteral("node start 2")).exit, 0);
+  }
+
   void killedAndStarted() {
     const int leader = status()[QStringLiteral("controller")].toInt();
     QVERIFY(leader > 0);

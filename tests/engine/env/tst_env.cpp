@@ -9,6 +9,7 @@
 #include "engine/env/fault_disk.h"
 #include "engine/env/memory_disk.h"
 #include "engine/env/posix_disk.h"
+#include "engine/env/power_disk.h"
 
 using namespace hw;       // NOLINT(google-build-using-namespace): a test
 using namespace hw::env;  // NOLINT(google-build-using-namespace)
@@ -25,6 +26,10 @@ struct Place {
     root = "/d";
     if (kind == "memory") {
       disk = std::make_unique<MemoryDisk>(1U << 24U);
+      return;
+    }
+    if (kind == "power") {
+      disk = std::make_unique<PowerDisk>(std::make_shared<MemoryDisk>(1U << 24U));
       return;
     }
     base = std::make_unique<MemoryDisk>(1U << 24U);
@@ -65,6 +70,7 @@ class TestEnv : public QObject {
     QTest::newRow("memory") << "memory";
     QTest::newRow("posix") << "posix";
     QTest::newRow("fault") << "fault";
+    QTest::newRow("power") << "power";
   }
 
  private slots:
@@ -88,6 +94,10 @@ class TestEnv : public QObject {
   void errors_say_why();
   void crash_loses_only_what_was_not_synced();
   void faults_strike_once();
+  void a_power_cut_takes_what_was_not_synced_data();
+  void a_power_cut_takes_what_was_not_synced();
+  void a_power_cut_by_a_twin();
+  void syncs_beside_appends();
 };
 
 void TestEnv::files() {
@@ -414,6 +424,150 @@ void TestEnv::faults_strike_once() {
   QVERIFY(put(*file, "again"));
   disk.set_capacity(20);
   QCOMPARE(put(*file, std::string(30, 'x')).error().code, Errc::no_space);
+}
+
+void TestEnv::a_power_cut_takes_what_was_not_synced_data() {
+  QTest::addColumn<QString>("kind");
+  QTest::newRow("memory") << "memory";
+  QTest::newRow("posix") << "posix";
+}
+
+void TestEnv::a_power_cut_takes_what_was_not_synced() {
+  QFETCH(QString, kind);
+  QTemporaryDir folder;
+  const std::string root = folder.path().toStdString() + "/d";
+  std::shared_ptr<Disk> base = std::make_shared<MemoryDisk>(1U << 20U);
+  if (kind == "posix") {
+    base = std::make_shared<PosixDisk>(4);
+  }
+  QVERIFY(base->make_directories(root + "/t-0"));
+  auto old = *base->open(root + "/old", OpenMode::create_new);
+  QVERIFY(put(*old, "was there before"));
+  old.reset();
+
+  PowerDisk disk(base);
+  QCOMPARE(keeps_in_memory(disk), kind == "memory");
+  auto log = *disk.open(root + "/t-0/log", OpenMode::create_new);
+  QVERIFY(put(*log, "flushed "));
+  QVERIFY(log->sync());
+  QCOMPARE(disk.remembered(), std::size_t{0});
+  QVERIFY(put(*log, "not flushed"));
+  old = *disk.open(root + "/old", OpenMode::create_or_open);
+  QVERIFY(old->append_shared(Bytes::copy_of(", more")));
+  QVERIFY(disk.write_whole(root + "/whole", as_bytes("old"), true));
+  QVERIFY(disk.write_whole(root + "/whole", as_bytes("newer"), false));
+  QVERIFY(disk.write_whole(root + "/safe", as_bytes("safe"), true));
+  auto cut_off = *disk.open(root + "/cut", OpenMode::create_new);
+  QVERIFY(put(*cut_off, "123456"));
+  QVERIFY(cut_off->sync());
+  QVERIFY(put(*cut_off, "78"));
+  QVERIFY(cut_off->truncate(3));
+  QVERIFY(put(*cut_off, "x"));
+  auto gone = *disk.open(root + "/gone", OpenMode::create_new);
+  QVERIFY(put(*gone, "x"));
+  QVERIFY(disk.remove(root + "/gone"));
+  QVERIFY(disk.rename(root + "/t-0", root + "/t-1"));
+  QCOMPARE(disk.remembered(), std::size_t{4});
+
+  const Result<PowerDisk::Loss> loss = disk.cut();
+  QVERIFY(loss);
+  QCOMPARE(loss->files, std::uint64_t{4});
+  QCOMPARE(loss->bytes, std::uint64_t{11 + 6 + 5 + 1});
+  const auto left = [&](const char* name) { return std::string(base->read_whole(root + "/" + name)->text()); };
+  QCOMPARE(left("t-1/log"), std::string("flushed "));
+  QCOMPARE(left("old"), std::string("was there before"));
+  QCOMPARE(left("whole"), std::string());
+  QCOMPARE(left("safe"), std::string("safe"));
+  QCOMPARE(left("cut"), std::string("123"));
+  QVERIFY(!base->exists(root + "/gone"));
+  QCOMPARE(disk.remembered(), std::size_t{0});
+  QCOMPARE(disk.cut()->files, std::uint64_t{0});
+
+  // What is written afterwards is lost with the next one, also through a File of before.
+  QVERIFY(put(*old, "!"));
+  QCOMPARE(disk.cut()->bytes, std::uint64_t{1});
+}
+
+// Whatever is done to a few files, afterwards there is what was there at the last sync, as far as it was not cut off since.
+void TestEnv::a_power_cut_by_a_twin() {
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    const auto base = std::make_shared<MemoryDisk>(1U << 22U);
+    PowerDisk disk(base);
+    Prng prng(seed);
+    struct Twin {
+      std::string now;
+      std::size_t stable = 0;
+    };
+    std::array<std::shared_ptr<File>, 3> files;
+    std::array<Twin, 3> twins;
+    const auto name = [](std::size_t which) { return "f" + std::to_string(which); };
+    for (int step = 0; step < 200; ++step) {
+      const std::size_t which = prng.below(files.size());
+      Twin& twin = twins[which];
+      if (files[which] == nullptr) {
+        files[which] = *disk.open(name(which), OpenMode::create_or_open);
+      }
+      const std::string text(prng.below(200) + 1, static_cast<char>('a' + prng.below(26)));
+      switch (prng.below(6)) {
+        case 0:
+        case 1:
+          QVERIFY(put(*files[which], text));
+          twin.now += text;
+          break;
+        case 2:
+          QVERIFY(files[which]->sync());
+          twin.stable = twin.now.size();
+          break;
+        case 3:
+          twin.now.resize(prng.below(twin.now.size() + 1));
+          twin.stable = std::min(twin.stable, twin.now.size());
+          QVERIFY(files[which]->truncate(twin.now.size()));
+          break;
+        case 4:
+          files[which].reset();
+          break;
+        default:
+          if (prng.chance({1, 10})) {
+            std::uint64_t expected = 0;
+            for (Twin& each : twins) {
+              expected += each.now.size() - each.stable;
+              each.now.resize(each.stable);
+            }
+            QCOMPARE(disk.cut()->bytes, expected);
+          }
+          break;
+      }
+      for (std::size_t i = 0; i < files.size(); ++i) {
+        if (base->exists(name(i))) {
+          QCOMPARE(std::string(base->read_whole(name(i))->text()), twins[i].now);
+        }
+      }
+    }
+  }
+}
+
+// One thread appends and notes what a finished sync covered; another syncs. Nothing that a sync covered is ever lost.
+void TestEnv::syncs_beside_appends() {
+  for (int round = 0; round < 20; ++round) {
+    PowerDisk disk(std::make_shared<MemoryDisk>(1U << 24U));
+    const auto file = *disk.open("f", OpenMode::create_new);
+    std::atomic<bool> go_on{true};
+    std::uint64_t covered = 0;
+    std::thread flusher([&] {
+      while (go_on.load()) {
+        const std::uint64_t before = file->size();
+        static_cast<void>(file->sync());
+        covered = before;
+      }
+    });
+    for (int i = 0; i < 2'000; ++i) {
+      QVERIFY(put(*file, "0123456789"));
+    }
+    go_on = false;
+    flusher.join();
+    QVERIFY(disk.cut());
+    QVERIFY(file->size() >= covered);
+  }
 }
 
 QTEST_APPLESS_MAIN(TestEnv)

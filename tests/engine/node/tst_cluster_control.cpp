@@ -169,6 +169,69 @@ class TestClusterControl : public QObject {
     QCOMPARE(refused("node.start", nodes({static_cast<int>(leader)})), Errc::in_use);
   }
 
+  void powerIsCut() {
+    const Value killed = of_node(run("node.kill", nodes({2}).set("power_cut", true)), 2);
+    QCOMPARE(killed["state"].text_or(""), std::string("killed"));
+    QVERIFY(killed["lost"]["bytes"].number_or(-1) >= 0);
+    QVERIFY(killed["lost"]["files"].number_or(-1) >= 0);
+    QCOMPARE((*run("cluster.status")["faults"].list())[0]["fault"].text_or(""), std::string("power cut"));
+    QCOMPARE(refused("node.kill", nodes({1}).set("power_cut", 1)), Errc::invalid);
+    QCOMPARE(refused("node.stop", nodes({1}).set("power_cut", true)), Errc::invalid);
+    const Value started = of_node(run("node.start", nodes({2})), 2);
+    QCOMPARE(started["state"].text_or(""), std::string("running"));
+    QVERIFY(started["lost"].is_null());
+    QVERIFY(until(whole));
+    QVERIFY(of_node(run("node.kill", nodes({2})), 2)["lost"].is_null());
+    QVERIFY(run("node.start", nodes({2})).members() != nullptr);
+  }
+
+  // Whoever shows how nodes stand hears of every command, whoever gave it.
+  void whoeverWatchesHears() {
+    std::atomic<int> heard{0};
+    std::atomic<bool> seen_busy{false};
+    control_->on_change([&] {
+      ++heard;
+      for (const node::ClusterControl::Condition& each : control_->conditions()) {
+        seen_busy = seen_busy || each.busy;
+      }
+    });
+    const auto of = [&](int id) { return control_->conditions().at(static_cast<std::size_t>(id - 1)); };
+    QCOMPARE(control_->conditions().size(), 3U);
+    QVERIFY(!of(2).killed && !of(2).cut_off && !of(2).slow && of(2).state == node::Cluster::NodeState::running);
+    run("node.kill", nodes({2}).set("power_cut", true));
+    QVERIFY(heard > 0 && seen_busy);
+    QVERIFY(of(2).killed && of(2).lost && of(2).state == node::Cluster::NodeState::stopped);
+    run("node.start", nodes({2}));
+    QVERIFY(!of(2).killed && !of(2).lost && of(2).state == node::Cluster::NodeState::running);
+    heard = 0;
+    run("node.pause", nodes({3}));
+    QVERIFY(heard > 0);
+    QCOMPARE(of(3).state, node::Cluster::NodeState::paused);
+    run("node.resume", nodes({3}));
+    heard = 0;
+    run("link.cut", ways({1}, {2}));
+    QVERIFY(heard > 0);
+    QVERIFY(!of(1).cut_off && of(1).some_way_cut && of(2).some_way_cut && !of(3).some_way_cut);
+    run("link.cut", ways({1}, {3}));
+    QVERIFY(of(1).cut_off && !of(2).cut_off);
+    run("link.slow", ways({1}, {2, 3}).set("delay_ms", 20));
+    QVERIFY(!of(1).cut_off && of(1).slow && of(2).slow);
+    heard = 0;
+    run("cluster.heal");
+    QVERIFY(heard > 0);
+    QVERIFY(!of(1).slow && !of(1).some_way_cut);
+    run("node.slow", nodes({1}).set("delay_ms", 20));
+    QVERIFY(of(1).slow);
+    run("node.slow", nodes({1}).set("delay_ms", 0));
+    QVERIFY(!of(1).slow);
+    heard = 0;
+    (void)run("cluster.status");
+    QCOMPARE(heard.load(), 0);
+    control_->on_change({});
+    run("cluster.heal");
+    QCOMPARE(heard.load(), 0);
+  }
+
   void cutOffAndHealed() {
     const Value before = run("cluster.status");
     const std::int64_t leader = before["controller"].number_or(-1);

@@ -212,6 +212,71 @@ class TestClusterNodes : public QObject {
     QVERIFY(three.cluster->stop());
   }
 
+  void aPowerCutTakesWhatOneNodeDidNotFlush_data() { aLeaderThatDiesIsReplacedAndNothingIsLost_data(); }
+  void aPowerCutTakesWhatOneNodeDidNotFlush() {
+    QFETCH(bool, memory);
+    const QTemporaryDir folder;
+    Three three(memory ? std::string() : folder.path().toStdString());
+    QVERIFY(three.cluster != nullptr);
+    QVERIFY(three.create(BrokerId(1), "t") == ErrorCode::none);
+    const auto all_in_sync = [](const auto& seen) { return seen.leader != kNoBroker && seen.isr.size() == 3; };
+    const auto before = three.until(BrokerId(1), "t", all_in_sync);
+    QVERIFY(before.has_value());
+    QVERIFY(three.until(before->leader, "t", [&](const auto& seen) { return seen.leader == before->leader; }).has_value());
+    for (int i = 0; i < 50; ++i) {
+      QVERIFY(three.produce(before->leader, "t", "before " + std::to_string(i)).error == ErrorCode::none);
+    }
+    // The others have every acknowledged record, and the node that lost them fetches them again.
+    const Result<env::PowerDisk::Loss> lost = three.cluster->cut_power(before->leader);
+    QVERIFY(lost);
+    QVERIFY2(lost->bytes > 50 * 70, "nobody flushes a record by itself");
+    const BrokerId other = another(before->leader);
+    const auto moved = three.until(other, "t", [&](const auto& seen) { return seen.leader != before->leader && seen.leader != kNoBroker; });
+    QVERIFY(moved.has_value());
+    QVERIFY(three.until(moved->leader, "t", [&](const auto& seen) { return seen.leader == moved->leader; }).has_value());
+    QVERIFY(three.produce(moved->leader, "t", "after").error == ErrorCode::none);
+    QVERIFY(three.cluster->start_node(before->leader));
+    QVERIFY(three.until(before->leader, "t", all_in_sync).has_value());
+    QCOMPARE(three.readable(moved->leader, "t"), std::int64_t{51});
+    // It has all of them again: without the other two it leads, and serves them.
+    QVERIFY(three.cluster->stop_node(moved->leader));
+    const BrokerId third(6 - before->leader.value() - moved->leader.value());
+    const auto led = three.until(third, "t", [&](const auto& seen) { return seen.leader != moved->leader && seen.leader != kNoBroker; });
+    QVERIFY(led.has_value());
+    QVERIFY(three.until(led->leader, "t", [&](const auto& seen) { return seen.leader == led->leader; }).has_value());
+    QCOMPARE(three.readable(led->leader, "t"), std::int64_t{51});
+  }
+
+  // What every in-sync replica lost is lost, as with Kafka, which does not flush a record before it acknowledges it. The metadata,
+  // which is flushed, is all there.
+  void whenEveryMachineLosesPowerAtOnceRecordsAreLostAndTopicsAreNot() {
+    const QTemporaryDir folder;
+    Three three(folder.path().toStdString());
+    QVERIFY(three.cluster != nullptr);
+    QVERIFY(three.create(BrokerId(1), "t") == ErrorCode::none);
+    const auto before = three.until(BrokerId(1), "t", [](const auto& seen) { return seen.leader != kNoBroker && seen.isr.size() == 3; });
+    QVERIFY(before.has_value());
+    QVERIFY(three.until(before->leader, "t", [&](const auto& seen) { return seen.leader == before->leader; }).has_value());
+    for (int i = 0; i < 20; ++i) {
+      QVERIFY(three.produce(before->leader, "t", std::to_string(i)).error == ErrorCode::none);
+    }
+    for (const BrokerId id : three.cluster->node_ids()) {
+      QVERIFY(three.cluster->cut_power(id));
+    }
+    for (const BrokerId id : three.cluster->node_ids()) {
+      const Result<void> started = three.cluster->start_node(id);
+      QVERIFY2(started, started ? "" : started.error().detail.c_str());
+    }
+    const auto after = three.until(BrokerId(2), "t", [](const auto& seen) { return seen.leader != kNoBroker && seen.isr.size() == 3; });
+    QVERIFY(after.has_value());
+    QVERIFY(after->epoch > before->epoch);
+    QVERIFY(three.until(after->leader, "t", [&](const auto& seen) { return seen.leader == after->leader; }).has_value());
+    QCOMPARE(three.readable(after->leader, "t"), std::int64_t{0});
+    const Three::Produced again = three.produce(after->leader, "t", "again");
+    QVERIFY(again.error == ErrorCode::none);
+    QCOMPARE(again.offset, std::int64_t{0});
+  }
+
   // A node whose quorum is not there yet lets its clients wait; all of them, each with its own answer.
   void whatIsAskedBeforeTheLogsAreOpenIsAnsweredAfterwards() {
     Three three;
