@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtCore/QDir>
+#include <QtCore/QDirIterator>
 #include <QtCore/QFile>
 #include <QtCore/QJsonArray>
 #include <QtCore/QJsonDocument>
 #include <QtCore/QJsonObject>
+#include <QtCore/QRegularExpression>
 #include <QtTest/QTest>
 
 #include <algorithm>
@@ -92,6 +94,7 @@ class TestConfigs : public QObject {
   void a_broker_describes_itself();
   void groups_and_client_metrics_are_described();
   void cluster_wide_defaults_are_described();
+  void the_table_says_what_the_code_does();
   void effective_values_for_the_log();
 };
 
@@ -130,6 +133,118 @@ void TestConfigs::every_key_has_a_text_of_its_own() {
       QVERIFY2(unit_named, name.c_str());
     }
   }
+}
+
+namespace {
+
+struct Source {
+  QString path;
+  QString text;
+};
+
+// The sources of a folder, without the files that only know rules about keys: what is valid, what may be changed.
+std::vector<Source> sources_of(const QString& folder) {
+  const QString root = QStringLiteral(HIGHWATER_SOURCE_DIR "/");
+  std::vector<Source> all;
+  QDirIterator files(root + folder, {QStringLiteral("*.cpp"), QStringLiteral("*.h")}, QDir::Files, QDirIterator::Subdirectories);
+  while (files.hasNext()) {
+    const QString path = files.next();
+    const QString name = path.mid(root.size());
+    const bool rules = name.startsWith(QStringLiteral("engine/metadata/config_")) && !name.endsWith(QStringLiteral("config_effects.cpp"));
+    if (rules || name.startsWith(QStringLiteral("engine/sim/"))) {
+      continue;
+    }
+    QFile file(path);
+    if (file.open(QIODevice::ReadOnly)) {
+      all.push_back({name, QString::fromUtf8(file.readAll())});
+    }
+  }
+  return all;
+}
+
+// Every key whose value is taken somewhere: number("key"), take(properties, "key") and the like, also over a line's end.
+std::set<QString> keys_read(const std::vector<Source>& sources) {
+  static const QRegularExpression reader(
+      QStringLiteral(R"((?<!parsed\.)\b(?:number|flag|text|list|value|take|find|find_in|int32|int64|replicas)\(\s*(?:[a-z_]+,\s*)?\"([a-z0-9]+(?:\.[a-z0-9_]+)*)\")"));
+  std::set<QString> keys;
+  for (const Source& source : sources) {
+    for (auto at = reader.globalMatch(source.text); at.hasNext();) {
+      keys.insert(at.next().captured(1));
+    }
+  }
+  return keys;
+}
+
+// What effective_topic_configs() puts into a field counts only where somebody looks at the field: TopicConfigs itself, the copy for
+// the log and the log's own parser of keys are nobody.
+std::set<QString> topic_keys_nobody_heeds(const std::vector<Source>& sources) {
+  static const QRegularExpression assignment(QStringLiteral(R"rx(result\.([a-z_0-9]+) = [^;]*?\("([a-z.]+)"\))rx"));
+  std::set<QString> unheeded;
+  for (const Source& source : sources) {
+    if (source.path != QStringLiteral("engine/metadata/configs.cpp")) {
+      continue;
+    }
+    for (auto at = assignment.globalMatch(source.text); at.hasNext();) {
+      const QRegularExpressionMatch match = at.next();
+      const QRegularExpression use(QStringLiteral("\\b%1\\b").arg(match.captured(1)));
+      const bool heeded = std::any_of(sources.begin(), sources.end(), [&](const Source& other) {
+        if (other.path.endsWith(QStringLiteral(".h")) || other.path == source.path || other.path.endsWith(QStringLiteral("topic_settings.cpp"))) {
+          return false;
+        }
+        const QStringList lines = other.text.split(QLatin1Char('\n'));
+        return std::any_of(lines.begin(), lines.end(), [&](const QString& line) {
+          return !line.contains(QStringLiteral("return read_")) && !line.contains(QStringLiteral("key ==")) && line.contains(use);
+        });
+      });
+      if (!heeded && match.captured(1) != QStringLiteral("log_append_time")) {  // the log has another name for it
+        unheeded.insert(match.captured(2));
+      }
+    }
+  }
+  return unheeded;
+}
+
+}  // namespace
+
+// The table says of each key whether it does anything here, and the daemon and the window repeat it. So that it stays true: a key
+// works if and only if some code takes its value.
+void TestConfigs::the_table_says_what_the_code_does() {
+  std::vector<Source> sources = sources_of(QStringLiteral("engine"));
+  for (Source& source : sources_of(QStringLiteral("app/common"))) {
+    sources.push_back(std::move(source));
+  }
+  QVERIFY(sources.size() > 200);
+  std::set<QString> read = keys_read(sources);
+  QVERIFY(read.contains(QStringLiteral("broker.session.timeout.ms")) && read.contains(QStringLiteral("retention.ms")));
+  // Defaults of topics, set for the broker: they work where the topic's key does.
+  const std::set<QString> unheeded = topic_keys_nobody_heeds(sources);
+  QVERIFY(!unheeded.contains(QStringLiteral("retention.ms")));
+  for (const QString& key : {QStringLiteral("unclean.leader.election.enable")}) {
+    QVERIFY(read.contains(key));  // elections look at it by its name
+  }
+  QStringList wrong;
+  for (const ConfigDef& def : topic_config_defs()) {
+    const QString name = QString::fromUtf8(def.name.data(), static_cast<qsizetype>(def.name.size()));
+    const bool by_elections = name == QStringLiteral("unclean.leader.election.enable");
+    const bool works = read.contains(name) && (by_elections || !unheeded.contains(name));
+    if (def.effect != ConfigEffect::guards && works != (def.effect == ConfigEffect::works)) {
+      wrong << QStringLiteral("topic key %1 %2").arg(name, works ? QStringLiteral("works") : QStringLiteral("has no effect"));
+    }
+    for (const ConfigSynonym& synonym : def.synonyms) {
+      const QString broker = QString::fromUtf8(synonym.name.data(), static_cast<qsizetype>(synonym.name.size()));
+      works ? static_cast<void>(read.insert(broker)) : static_cast<void>(read.erase(broker));
+    }
+  }
+  // Bounds of what groups may set for themselves are looked up under names that are put together.
+  static const QRegularExpression bound(QStringLiteral(R"(^group\.(consumer|share|streams)\.(min|max)\.)"));
+  for (const ConfigDef& def : broker_config_defs()) {
+    const QString name = QString::fromUtf8(def.name.data(), static_cast<qsizetype>(def.name.size()));
+    const bool works = read.contains(name) || (name.contains(bound) && def.effect == ConfigEffect::works);
+    if (def.effect != ConfigEffect::guards && works != (def.effect == ConfigEffect::works)) {
+      wrong << QStringLiteral("broker key %1 %2").arg(name, works ? QStringLiteral("works") : QStringLiteral("has no effect"));
+    }
+  }
+  QVERIFY2(wrong.isEmpty(), qPrintable(wrong.join(QStringLiteral("; "))));
 }
 
 void TestConfigs::the_table_agrees_with_the_reference() {
