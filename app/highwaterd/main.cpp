@@ -125,7 +125,7 @@ int main(int argc, char** argv) {
       return static_cast<int>(hw::app::exit_code_of(started.error()));
     }
   }
-  const std::string line = "ready " + cluster.bootstrap() + " cluster " + cluster.cluster_id() + " " +
+  const std::string line = "ready " + cluster.bootstrap_list() + " cluster " + cluster.cluster_id() + " " +
                            (options->memory ? std::string("memory") : options->directory) +
                            (server ? " control " + server->address() : std::string()) + "\n";
   std::fputs(line.c_str(), stdout);

@@ -231,7 +231,7 @@ def own_gap(tool, how, with_controller, seconds):
     broker = three(configs=FAST)
     try:
         topic = place(tool, broker, with_controller)
-        ports = [node["port"] for node in control(broker, "cluster.status")["nodes"]]
+        ports = [int(address.rsplit(":", 1)[1]) for address in broker.address.split(",")]
         return Impatient(ports, topic).run(seconds, 1.0, lambda leader: control(broker, "node." + how, nodes=[leader]))
     finally:
         broker.close()
