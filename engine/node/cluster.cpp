@@ -338,13 +338,17 @@ Result<void> Cluster::resume_node(BrokerId id) {
 }
 
 Result<void> Cluster::set_link(BrokerId from, BrokerId to, Link link, bool both) {
-  HW_CHECK(find(from));
-  HW_CHECK(find(to));
   if (from == to) {
     return fail(Errc::invalid, "a node has no link to itself");
   }
+  // The other end of a member's link is in another process, which has to be told as well.
+  if (!options_.member || (!find(from) && !find(to))) {
+    HW_CHECK(find(from));
+    HW_CHECK(find(to));
+  }
   {
     const std::lock_guard guard(mutex_);
+    linked_.insert({from, to});
     const auto set = [&](BrokerId a, BrokerId b) {
       if (link.cut || link.delay > Duration{}) {
         links_.insert_or_assign({a, b}, link);
@@ -383,15 +387,15 @@ void Cluster::apply_links(BrokerId id) {
     if (node->id() != id || !node->running()) {
       continue;
     }
-    for (const std::shared_ptr<Node>& other : nodes_) {
-      if (other != node) {
-        const auto out = links_.find({id, other->id()});
-        const auto in = links_.find({other->id(), id});
+    for (const BrokerId other : linked_) {
+      if (other != id) {
+        const auto out = links_.find({id, other});
+        const auto in = links_.find({other, id});
         PeerLinks::Held held;
         held.out = out != links_.end() && out->second.cut;
         held.in = in != links_.end() && in->second.cut;
         held.delay = out == links_.end() ? Duration{} : out->second.delay;
-        node->hold(other->id(), held);
+        node->hold(other, held);
       }
     }
   }

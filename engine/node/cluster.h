@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -78,6 +79,7 @@ class Cluster {
   Result<void> pause_node(BrokerId id);
   Result<void> resume_node(BrokerId id);
   // Cuts, slows or heals the way between nodes; `both`: in both directions, otherwise only what `from` sends to `to` is held.
+  // Of a member, one end is enough: what this process does to the link is done, the other end is for the other process.
   struct Link {
     bool cut = false;
     Duration delay{};
@@ -129,6 +131,7 @@ class Cluster {
   std::vector<api::ControllerPeer> controllers_;
   std::uint32_t lives_ = 0;  // of nodes, all together
   std::map<std::pair<BrokerId, BrokerId>, Link> links_;  // by direction; only those that are not as they should be
+  std::set<BrokerId> linked_;  // whose links were ever changed
 };
 
 }  // namespace hw::node

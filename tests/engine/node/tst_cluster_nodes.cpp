@@ -4,162 +4,18 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <atomic>
-#include <memory>
 #include <optional>
 #include <set>
 #include <thread>
 
-#include "engine/node/cluster.h"
-#include "engine/wire/msg/create_topics.h"
-#include "engine/wire/msg/fetch.h"
 #include "engine/wire/msg/init_producer_id.h"
-#include "engine/wire/msg/metadata.h"
-#include "engine/wire/msg/produce.h"
-#include "engine/wire/record/batch.h"
-#include "engine/wire/record/batch_builder.h"
-#include "tests/engine/node/blocking_client.h"
+#include "tests/engine/node/real_nodes.h"
 
 using namespace hw;  // NOLINT(google-build-using-namespace): a test
+using test::another;
 using test::BlockingClient;
+using test::RealNodes;
 using wire::ErrorCode;
-
-namespace {
-
-constexpr std::int64_t kPatienceMs = 30'000;
-
-struct Three {
-  explicit Three(const std::string& directory = {}) {
-    node::ClusterOptions options;
-    options.nodes = 3;
-    options.memory = directory.empty();
-    options.directory = directory;
-    options.listen.port = 0;
-    options.seed = 7;
-    options.configs = {{"broker.session.timeout.ms", "1000"},  {"broker.heartbeat.interval.ms", "200"},
-                       {"replica.lag.time.max.ms", "1500"},    {"controller.quorum.fetch.timeout.ms", "500"},
-                       {"controller.quorum.election.timeout.ms", "300"}};
-    cluster = std::make_unique<node::Cluster>(options);
-    if (const Result<void> started = cluster->start(); !started) {
-      qWarning("%s", started.error().detail.c_str());
-      cluster.reset();
-    }
-  }
-
-  [[nodiscard]] std::uint16_t port_of(BrokerId id) const {
-    const std::vector<BrokerId> ids = cluster->node_ids();
-    return cluster->node(static_cast<std::size_t>(std::find(ids.begin(), ids.end(), id) - ids.begin())).port();
-  }
-
-  struct Partition {
-    BrokerId leader = kNoBroker;
-    std::int32_t epoch = -1;
-    std::set<BrokerId> isr;
-    std::size_t brokers = 0;
-  };
-  // As node `asked` sees partition 0 of a topic; nothing while it does not answer.
-  [[nodiscard]] std::optional<Partition> look(BrokerId asked, const std::string& topic) const {
-    try {
-      BlockingClient client(port_of(asked));
-      wire::MetadataRequest request;
-      request.topics.emplace();
-      request.topics->emplace_back().name = topic;
-      const auto response = client.ask<wire::MetadataResponse>(request, 12);
-      if (response.topics.size() != 1 || response.topics[0].partitions.empty()) {
-        return std::nullopt;
-      }
-      const auto& partition = response.topics[0].partitions[0];
-      Partition seen;
-      seen.leader = partition.leader_id;
-      seen.epoch = partition.leader_epoch.value();
-      seen.isr.insert(partition.isr_nodes.begin(), partition.isr_nodes.end());
-      seen.brokers = response.brokers.size();
-      return seen;
-    } catch (const std::runtime_error&) {
-      return std::nullopt;
-    }
-  }
-  template <class Condition>
-  std::optional<Partition> until(BrokerId asked, const std::string& topic, Condition condition) const {
-    QElapsedTimer clock;
-    clock.start();
-    while (clock.elapsed() < kPatienceMs) {
-      if (const std::optional<Partition> seen = look(asked, topic); seen && condition(*seen)) {
-        return seen;
-      }
-      std::this_thread::yield();
-    }
-    return std::nullopt;
-  }
-
-  ErrorCode create(BrokerId asked, const std::string& name) const {
-    BlockingClient client(port_of(asked));
-    wire::CreateTopicsRequest request;
-    request.timeout_ms = 10'000;
-    auto& topic = request.topics.emplace_back();
-    topic.name = name;
-    topic.num_partitions = 1;
-    topic.replication_factor = 3;
-    wire::CreateTopicsRequest::CreatableTopicConfig config;
-    config.name = "min.insync.replicas";
-    config.value = "2";
-    topic.configs.push_back(config);
-    return client.ask<wire::CreateTopicsResponse>(request, 7).topics.at(0).error_code;
-  }
-
-  struct Produced {
-    ErrorCode error = ErrorCode::none;
-    std::int64_t offset = -1;
-  };
-  Produced produce(BrokerId at, const std::string& topic, const std::string& value, std::int16_t acks = -1) const {
-    BlockingClient client(port_of(at));
-    return produce(client, topic, value, acks);
-  }
-  static Produced produce(BlockingClient& client, const std::string& topic, const std::string& value, std::int16_t acks = -1) {
-    wire::BatchBuilder builder;
-    builder.append(std::nullopt, value, 1'700'000'000'000);
-    wire::ProduceRequest request;
-    request.acks = acks;
-    request.timeout_ms = 10'000;
-    wire::ProduceRequest::PartitionProduceData data;
-    data.records = BytesChain(builder.finish());
-    auto& entry = request.topic_data.emplace_back();
-    entry.name = topic;
-    entry.partition_data.push_back(std::move(data));
-    const auto response = client.ask<wire::ProduceResponse>(request, 9);
-    const auto& answer = response.responses.at(0).partition_responses.at(0);
-    return {answer.error_code, answer.base_offset.value()};
-  }
-
-  // How many records there are for consumers.
-  std::int64_t readable(BrokerId at, const std::string& topic) const {
-    BlockingClient client(port_of(at));
-    wire::FetchRequest request;
-    request.max_bytes = 50'000'000;
-    auto& entry = request.topics.emplace_back();
-    entry.topic = topic;
-    auto& wanted = entry.partitions.emplace_back();
-    wanted.partition_max_bytes = 50'000'000;
-    const auto response = client.ask<wire::FetchResponse>(request, 12);
-    const auto& partition = response.responses.at(0).partitions.at(0);
-    if (partition.error_code != ErrorCode::none || !partition.records) {
-      return partition.error_code == ErrorCode::none ? 0 : -1;
-    }
-    const Bytes bytes = partition.records->flatten();
-    wire::BatchCursor cursor(bytes.span());
-    wire::BatchView batch;
-    std::int64_t count = 0;
-    while (cursor.next(batch)) {
-      count = batch.next_offset().value();  // every batch holds one record, from offset 0 on
-    }
-    return count;
-  }
-
-  std::unique_ptr<node::Cluster> cluster;
-};
-
-BrokerId another(BrokerId than) { return BrokerId(than.value() % 3 + 1); }
-
-}  // namespace
 
 class TestClusterNodes : public QObject {
   Q_OBJECT
@@ -172,7 +28,7 @@ class TestClusterNodes : public QObject {
   void aLeaderThatDiesIsReplacedAndNothingIsLost() {
     QFETCH(bool, memory);
     const QTemporaryDir folder;
-    Three three(memory ? std::string() : folder.path().toStdString());
+    RealNodes three(memory ? std::string() : folder.path().toStdString());
     QVERIFY(three.cluster != nullptr);
     // Asked of every node: two of them pass it on to the controller.
     for (const BrokerId id : three.cluster->node_ids()) {
@@ -185,7 +41,7 @@ class TestClusterNodes : public QObject {
     const BrokerId leader = before->leader;
     const BrokerId other = another(leader);
     for (int i = 0; i < 50; ++i) {
-      const Three::Produced done = three.produce(leader, "t1", "before " + std::to_string(i));
+      const RealNodes::Produced done = three.produce(leader, "t1", "before " + std::to_string(i));
       QVERIFY(done.error == ErrorCode::none);
       QCOMPARE(done.offset, std::int64_t{i});
     }
@@ -198,7 +54,7 @@ class TestClusterNodes : public QObject {
     QVERIFY(!moved->isr.contains(leader));
     QVERIFY(three.until(moved->leader, "t1", [&](const auto& seen) { return seen.leader == moved->leader; }).has_value());
     for (int i = 50; i < 60; ++i) {
-      const Three::Produced done = three.produce(moved->leader, "t1", "after " + std::to_string(i));
+      const RealNodes::Produced done = three.produce(moved->leader, "t1", "after " + std::to_string(i));
       QVERIFY2(done.error == ErrorCode::none, wire::error_name(done.error).data());
       QCOMPARE(done.offset, std::int64_t{i});
     }
@@ -216,7 +72,7 @@ class TestClusterNodes : public QObject {
   void aPowerCutTakesWhatOneNodeDidNotFlush() {
     QFETCH(bool, memory);
     const QTemporaryDir folder;
-    Three three(memory ? std::string() : folder.path().toStdString());
+    RealNodes three(memory ? std::string() : folder.path().toStdString());
     QVERIFY(three.cluster != nullptr);
     QVERIFY(three.create(BrokerId(1), "t") == ErrorCode::none);
     const auto all_in_sync = [](const auto& seen) { return seen.leader != kNoBroker && seen.isr.size() == 3; };
@@ -251,7 +107,7 @@ class TestClusterNodes : public QObject {
   // which is flushed, is all there.
   void whenEveryMachineLosesPowerAtOnceRecordsAreLostAndTopicsAreNot() {
     const QTemporaryDir folder;
-    Three three(folder.path().toStdString());
+    RealNodes three(folder.path().toStdString());
     QVERIFY(three.cluster != nullptr);
     QVERIFY(three.create(BrokerId(1), "t") == ErrorCode::none);
     const auto before = three.until(BrokerId(1), "t", [](const auto& seen) { return seen.leader != kNoBroker && seen.isr.size() == 3; });
@@ -272,14 +128,14 @@ class TestClusterNodes : public QObject {
     QVERIFY(after->epoch > before->epoch);
     QVERIFY(three.until(after->leader, "t", [&](const auto& seen) { return seen.leader == after->leader; }).has_value());
     QCOMPARE(three.readable(after->leader, "t"), std::int64_t{0});
-    const Three::Produced again = three.produce(after->leader, "t", "again");
+    const RealNodes::Produced again = three.produce(after->leader, "t", "again");
     QVERIFY(again.error == ErrorCode::none);
     QCOMPARE(again.offset, std::int64_t{0});
   }
 
   // A node whose quorum is not there yet lets its clients wait; all of them, each with its own answer.
   void whatIsAskedBeforeTheLogsAreOpenIsAnsweredAfterwards() {
-    Three three;
+    RealNodes three;
     QVERIFY(three.cluster != nullptr);
     for (const BrokerId id : three.cluster->node_ids()) {
       QVERIFY(three.cluster->kill_node(id));
@@ -315,7 +171,7 @@ class TestClusterNodes : public QObject {
   }
 
   void aNodeThatStopsHandsOverAtOnce() {
-    Three three;
+    RealNodes three;
     QVERIFY(three.cluster != nullptr);
     QVERIFY(three.create(BrokerId(2), "t") == ErrorCode::none);
     const auto before = three.until(BrokerId(2), "t", [](const auto& seen) { return seen.leader != kNoBroker && seen.isr.size() == 3; });
@@ -337,19 +193,19 @@ class TestClusterNodes : public QObject {
 
   // A client that only finds its connection closed may ask the broker that is gone until its own timer sends it elsewhere.
   void aNodeThatStopsTellsItsProducersThatItLeadsNoMore() {
-    Three three;
+    RealNodes three;
     QVERIFY(three.cluster != nullptr);
     QVERIFY(three.create(BrokerId(1), "t") == ErrorCode::none);
     const auto before = three.until(BrokerId(1), "t", [](const auto& seen) { return seen.leader != kNoBroker && seen.isr.size() == 3; });
     QVERIFY(before.has_value());
     BlockingClient client(three.port_of(before->leader));
-    QVERIFY(Three::produce(client, "t", "first").error == ErrorCode::none);
+    QVERIFY(RealNodes::produce(client, "t", "first").error == ErrorCode::none);
     std::thread stopping([&] { static_cast<void>(three.cluster->stop_node(before->leader)); });
     ErrorCode last = ErrorCode::none;
     std::int64_t acknowledged = 1;
     try {
       while (true) {
-        last = Three::produce(client, "t", "more").error;
+        last = RealNodes::produce(client, "t", "more").error;
         acknowledged += last == ErrorCode::none ? 1 : 0;
       }
     } catch (const std::runtime_error&) {  // the connection is closed in the end
@@ -364,7 +220,7 @@ class TestClusterNodes : public QObject {
   }
 
   void aNodeThatIsCutOffLeavesTheIsrAndComesBack() {
-    Three three;
+    RealNodes three;
     QVERIFY(three.cluster != nullptr);
     QVERIFY(three.create(BrokerId(1), "t") == ErrorCode::none);
     const auto before = three.until(BrokerId(1), "t", [](const auto& seen) { return seen.leader != kNoBroker && seen.isr.size() == 3; });
@@ -386,7 +242,7 @@ class TestClusterNodes : public QObject {
   }
 
   void aPausedNodeIsMissedAndFencedWhenItWakes() {
-    Three three;
+    RealNodes three;
     QVERIFY(three.cluster != nullptr);
     QVERIFY(three.create(BrokerId(1), "t") == ErrorCode::none);
     const auto before = three.until(BrokerId(1), "t", [](const auto& seen) { return seen.leader != kNoBroker && seen.isr.size() == 3; });
@@ -402,8 +258,27 @@ class TestClusterNodes : public QObject {
     QVERIFY(three.produce(zombie, "t", "late").error == ErrorCode::not_leader_or_follower);
   }
 
+  // A node alone in its process knows the others by their ids only, and holds its own end of a link to them.
+  void aMemberHoldsItsEndOfALink() {
+    node::ClusterOptions options;
+    options.listen.port = 0;
+    options.node_id = 1;
+    options.member.emplace();
+    options.member->initial_voters.push_back({BrokerId(1), Uuid{}, "127.0.0.1", 0});
+    node::Cluster cluster(options);
+    QVERIFY(cluster.start());
+    QVERIFY(cluster.set_link(BrokerId(1), BrokerId(7), {true, {}}, true));
+    QCOMPARE(cluster.links().size(), std::size_t{2});
+    QVERIFY(cluster.set_link(BrokerId(7), BrokerId(1), {}, false));
+    QCOMPARE(cluster.links().size(), std::size_t{1});
+    QVERIFY(!cluster.set_link(BrokerId(7), BrokerId(8), {true, {}}, true));
+    cluster.heal();
+    QVERIFY(cluster.links().empty());
+    QVERIFY(cluster.stop());
+  }
+
   void everyNodeGivesOutProducerIdsOfItsOwn() {
-    Three three;
+    RealNodes three;
     QVERIFY(three.cluster != nullptr);
     std::set<std::int64_t> ids;
     for (int round = 0; round < 3; ++round) {
