@@ -144,9 +144,11 @@ Result<void> member_options(const ClusterArguments& arguments, Properties& prope
     member.controllers.push_back(std::move(peer));
   }
   member.cluster_id = arguments.cluster_id;
-  // A lone combined node, as its properties file may describe it, needs none of this.
+  // A lone combined node, as its properties file may describe it, needs none of this. Who says how the cluster is formatted wants more
+  // nodes in it: they know it by that id.
   const std::int32_t self = out.node_id.value_or(1);
-  const bool alone = member.broker && member.controller && arguments.join.empty() &&
+  const bool alone = member.broker && member.controller && arguments.join.empty() && arguments.cluster_id.empty() &&
+                     arguments.initial_controllers.empty() &&
                      std::all_of(member.initial_voters.begin(), member.initial_voters.end(),
                                  [&](const api::ControllerPeer& peer) { return peer.node.value() == self; }) &&
                      (member.initial_voters.size() == 1 || member.controllers.size() <= 1);

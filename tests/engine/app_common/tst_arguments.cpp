@@ -186,6 +186,15 @@ class TestArguments : public QObject {
     arguments.configs = {"process.roles=broker,controller", "node.id=1", "controller.quorum.voters=1@localhost:9093"};
     options = app::cluster_options(arguments);
     QVERIFY(options.has_value() && !options->member);
+    // The only controller of a cluster whose brokers know its id and come later.
+    arguments = {};
+    arguments.node = 1;
+    arguments.cluster_id = "m_MPXb8NRm-tT152Du7N6g";
+    arguments.initial_controllers = "1@127.0.0.1:9093:PSH03etOSAOAvBPeOjdg2A";
+    options = app::cluster_options(arguments);
+    QVERIFY(options.has_value() && options->member);
+    QCOMPARE(options->member->cluster_id, arguments.cluster_id);
+    QCOMPARE(options->member->initial_voters.size(), std::size_t{1});
   }
 
   void mistakesInANodeAmongOthers_data() {
