@@ -62,9 +62,51 @@ Refusal edit_loggers(Node& node, const ResourceEdit& edit, bool validate_only) {
   return {};
 }
 
+std::vector<ResourceEdit> edits_of(const wire::IncrementalAlterConfigsRequest& request) {
+  std::vector<ResourceEdit> edits;
+  for (const auto& resource : request.resources) {
+    ResourceEdit& edit = edits.emplace_back();
+    edit.type = resource.resource_type;
+    edit.name = resource.resource_name;
+    for (const auto& config : resource.configs) {
+      edit.edits.push_back({config.name, config.config_operation, config.value});
+    }
+  }
+  return edits;
+}
+std::vector<ResourceEdit> edits_of(const wire::AlterConfigsRequest& request) {
+  std::vector<ResourceEdit> edits;
+  for (const auto& resource : request.resources) {
+    ResourceEdit& edit = edits.emplace_back();
+    edit.type = resource.resource_type;
+    edit.name = resource.resource_name;
+    edit.replace_all = true;
+    for (const auto& config : resource.configs) {
+      edit.edits.push_back({config.name, static_cast<std::int8_t>(ConfigOp::set), config.value});
+    }
+  }
+  return edits;
+}
+
+std::optional<Refusal> taker_refusal(Node& node, const ResourceEdit& edit) {
+  return metadata::taker_refusal(edit, *node.image(), node.controller().broker_configs(), node.options().node);
+}
+
+bool any_is_ours(Node& node, const std::vector<ResourceEdit>& edits) {
+  const std::vector<Refusal> refusals = metadata::form_refusals(edits);
+  for (std::size_t i = 0; i < edits.size(); ++i) {
+    if (refusals[i].error == ErrorCode::none &&
+        (static_cast<ConfigResourceType>(edits[i].type) == ConfigResourceType::broker_logger || taker_refusal(node, edits[i]))) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // What the controller need not see is answered here; the rest goes to it in one request.
 template <class Response>
-void alter(Node& node, const ReplyToken& token, std::vector<ResourceEdit> edits, bool validate_only) {
+void alter(Node& node, const RequestContext& context, std::vector<ResourceEdit> edits, bool validate_only) {
+  const ReplyToken token = context.token;
   std::vector<Refusal> refusals = metadata::form_refusals(edits);
   std::vector<ResourceEdit> rest;
   std::vector<std::size_t> places;
@@ -75,6 +117,12 @@ void alter(Node& node, const ReplyToken& token, std::vector<ResourceEdit> edits,
     if (static_cast<ConfigResourceType>(edits[i].type) == ConfigResourceType::broker_logger && !edits[i].replace_all) {
       refusals[i] = edit_loggers(node, edits[i], validate_only);
       continue;
+    }
+    if (context.listener_kind == ListenerKind::client) {
+      if (std::optional<Refusal> refusal = taker_refusal(node, edits[i])) {
+        refusals[i] = std::move(*refusal);
+        continue;
+      }
     }
     rest.push_back(edits[i]);
     places.push_back(i);
@@ -97,30 +145,16 @@ void alter(Node& node, const ReplyToken& token, std::vector<ResourceEdit> edits,
 
 void handle_incremental_alter_configs(Node& node, const RequestContext& context,
                                       wire::IncrementalAlterConfigsRequest& request) {
-  std::vector<ResourceEdit> edits;
-  for (auto& resource : request.resources) {
-    ResourceEdit& edit = edits.emplace_back();
-    edit.type = resource.resource_type;
-    edit.name = std::move(resource.resource_name);
-    for (auto& config : resource.configs) {
-      edit.edits.push_back({std::move(config.name), config.config_operation, std::move(config.value)});
-    }
-  }
-  alter<wire::IncrementalAlterConfigsResponse>(node, context.token, std::move(edits), request.validate_only);
+  alter<wire::IncrementalAlterConfigsResponse>(node, context, edits_of(request), request.validate_only);
 }
 
 void handle_alter_configs(Node& node, const RequestContext& context, wire::AlterConfigsRequest& request) {
-  std::vector<ResourceEdit> edits;
-  for (auto& resource : request.resources) {
-    ResourceEdit& edit = edits.emplace_back();
-    edit.type = resource.resource_type;
-    edit.name = std::move(resource.resource_name);
-    edit.replace_all = true;
-    for (auto& config : resource.configs) {
-      edit.edits.push_back({std::move(config.name), static_cast<std::int8_t>(ConfigOp::set), std::move(config.value)});
-    }
-  }
-  alter<wire::AlterConfigsResponse>(node, context.token, std::move(edits), request.validate_only);
+  alter<wire::AlterConfigsResponse>(node, context, edits_of(request), request.validate_only);
+}
+
+bool concerns_this_broker(Node& node, const wire::AlterConfigsRequest& request) { return any_is_ours(node, edits_of(request)); }
+bool concerns_this_broker(Node& node, const wire::IncrementalAlterConfigsRequest& request) {
+  return any_is_ours(node, edits_of(request));
 }
 
 void handle_list_config_resources(Node& node, const RequestContext& context, wire::ListConfigResourcesRequest& request) {

@@ -187,8 +187,8 @@ struct NodeCore::Impl final : Node, ClusterLink::Host {
 
   void request(ConnectionId id, const Bytes& frame, Now now, Outputs& outputs);
 
-  // Whether a request is the active controller's business. The levels of loggers are this process's own.
-  [[nodiscard]] static bool passes_on(const RequestFrame& parsed, const Bytes& frame);
+  // Whether a request is the active controller's business; what concerns this broker alone is not.
+  [[nodiscard]] bool passes_on(const RequestFrame& parsed, const Bytes& frame);
 
   void serve(ConnectionId id, Connection& connection, const RequestFrame& parsed, const Bytes& frame,
              std::string_view client_host);

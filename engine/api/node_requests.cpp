@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/api/admin_handlers.h"
 #include "engine/api/node_impl.h"
 #include "engine/api/quorum_question.h"
 #include "engine/wire/msg/alter_configs.h"
@@ -189,18 +190,15 @@ bool NodeCore::Impl::passes_on(const RequestFrame& parsed, const Bytes& frame) {
   if (!forwardable(parsed.api_key)) {
     return false;
   }
-  const auto names_logger = [&](auto request) {
+  const auto ours = [&](auto request) {
     wire::Reader body(frame.slice(parsed.body, frame.size() - parsed.body));
-    return decode(body, request, parsed.api_version) &&
-           std::any_of(request.resources.begin(), request.resources.end(), [](const auto& resource) {
-             return resource.resource_type == static_cast<std::int8_t>(metadata::ConfigResourceType::broker_logger);
-           });
+    return decode(body, request, parsed.api_version) && concerns_this_broker(*this, request);
   };
   if (parsed.api_key == wire::AlterConfigsRequest::kApiKey) {
-    return !names_logger(wire::AlterConfigsRequest{});
+    return !ours(wire::AlterConfigsRequest{});
   }
   if (parsed.api_key == wire::IncrementalAlterConfigsRequest::kApiKey) {
-    return !names_logger(wire::IncrementalAlterConfigsRequest{});
+    return !ours(wire::IncrementalAlterConfigsRequest{});
   }
   return true;
 }

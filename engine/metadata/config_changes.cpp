@@ -171,18 +171,15 @@ std::optional<std::string> broker_props_error(const ConfigMap& props, bool one_b
   return thread_pool_error(before, after);
 }
 
-std::optional<Refusal> node_id_refusal(const std::string& name, BrokerId node) {
+// The id in the name of a broker resource.
+Result<BrokerId, Refusal> node_id_of(const std::string& name) {
   const std::string_view text = std::string_view(name).substr(name.starts_with('+') ? 1 : 0);
   std::int32_t id = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
   if (error != std::errc{} || end != text.data() + text.size() || text.empty()) {
-    return Refusal{ErrorCode::invalid_request, "'" + name + "' is no broker id"};
+    return refused(ErrorCode::invalid_request, "'" + name + "' is no broker id");
   }
-  if (id != node.value()) {
-    return Refusal{ErrorCode::invalid_request,
-                   "broker " + name + " is to be asked itself, this is broker " + std::to_string(node.value())};
-  }
-  return std::nullopt;
+  return BrokerId(id);
 }
 
 // --- the controller's part
@@ -229,6 +226,44 @@ std::optional<Refusal> values_refusal(ConfigResourceType type, const std::string
   return std::nullopt;
 }
 
+// What an edit makes of a resource: all of its keys afterwards, and what has changed.
+struct Edited {
+  ConfigMap after;
+  std::vector<std::pair<std::string, std::optional<std::string>>> changes;
+};
+Result<Edited, Refusal> apply(const ResourceEdit& edit, const ConfigMap* now) {
+  const auto type = static_cast<ConfigResourceType>(edit.type);
+  Edited out;
+  out.after = now == nullptr || edit.replace_all ? ConfigMap{} : *now;
+  for (const ConfigEdit& item : edit.edits) {
+    const std::string* value = find_in(now, item.name);
+    ConfigEdit wanted = item;
+    wanted.op = edit.replace_all ? static_cast<std::int8_t>(ConfigOp::set) : item.op;
+    Result<std::optional<std::string>, Refusal> result = edited(type, wanted, value);
+    if (!result) {
+      return Unexpected<Refusal>(result.error());
+    }
+    if (*result) {
+      out.after.insert_or_assign(item.name, **result);
+    } else {
+      out.after.erase(item.name);
+    }
+    // A broker takes a value again although it is the same (a file that it names may be another one).
+    const bool differs = result->has_value() != (value != nullptr) || (value != nullptr && **result != *value);
+    if (differs || type == ConfigResourceType::broker) {
+      out.changes.emplace_back(item.name, std::move(*result));
+    }
+  }
+  if (edit.replace_all && now != nullptr) {
+    for (const auto& [key, value] : *now) {
+      if (!out.after.contains(key)) {
+        out.changes.emplace_back(key, std::nullopt);
+      }
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<Refusal> form_refusals(const std::vector<ResourceEdit>& edits) {
@@ -260,19 +295,48 @@ std::vector<Refusal> form_refusals(const std::vector<ResourceEdit>& edits) {
   return answers;
 }
 
+std::optional<Refusal> taker_refusal(const ResourceEdit& edit, const MetadataImage& image, const BrokerConfigs& file, BrokerId node) {
+  if (static_cast<ConfigResourceType>(edit.type) != ConfigResourceType::broker) {
+    return std::nullopt;
+  }
+  std::string name;
+  if (!edit.name.empty()) {
+    const Result<BrokerId, Refusal> id = node_id_of(edit.name);
+    if (!id) {
+      return id.error();
+    }
+    if (*id != node) {
+      return Refusal{ErrorCode::invalid_request,
+                     "broker " + edit.name + " is to be asked itself, this is broker " + std::to_string(node.value())};
+    }
+    name = std::to_string(id->value());
+  }
+  const Result<Edited, Refusal> result = apply(edit, image.find_configs({ConfigResourceType::broker, name}));
+  if (!result) {
+    return result.error();
+  }
+  if (std::optional<std::string> why = broker_props_error(result->after, !edit.name.empty(), image, file, node)) {
+    return Refusal{ErrorCode::invalid_request, std::move(*why)};
+  }
+  return std::nullopt;
+}
+
 Result<std::vector<Record>, Refusal> edit_records(const ResourceEdit& edit, const MetadataImage& newest,
                                                   const BrokerConfigs& file, BrokerId node) {
   const auto type = static_cast<ConfigResourceType>(edit.type);
   const bool is_broker = type == ConfigResourceType::broker;
+  std::string name = edit.name;
   switch (type) {
     case ConfigResourceType::topic:
     case ConfigResourceType::client_metrics:
     case ConfigResourceType::group: break;
     case ConfigResourceType::broker:
       if (!edit.name.empty()) {
-        if (std::optional<Refusal> refusal = node_id_refusal(edit.name, node)) {
-          return Unexpected<Refusal>(std::move(*refusal));
+        HW_TRY(const BrokerId id, node_id_of(edit.name));
+        if (newest.find_broker(id) == nullptr && !newest.controllers().contains(id)) {
+          return refused(ErrorCode::broker_id_not_registered, "there is no node " + std::to_string(id.value()));
         }
+        name = std::to_string(id.value());
       }
       break;
     case ConfigResourceType::unknown:
@@ -280,43 +344,8 @@ Result<std::vector<Record>, Refusal> edit_records(const ResourceEdit& edit, cons
     default:
       return refused(ErrorCode::invalid_request, "nothing of resource type " + std::to_string(edit.type) + " can be changed so");
   }
-  const std::string name = is_broker && !edit.name.empty() ? std::to_string(node.value()) : edit.name;
-  const ConfigMap* now = newest.find_configs({type, name});
-
-  ConfigMap after = now == nullptr || edit.replace_all ? ConfigMap{} : *now;
-  std::vector<std::pair<std::string, std::optional<std::string>>> changes;
-  for (const ConfigEdit& item : edit.edits) {
-    const std::string* value = find_in(now, item.name);
-    ConfigEdit wanted = item;
-    wanted.op = edit.replace_all ? static_cast<std::int8_t>(ConfigOp::set) : item.op;
-    Result<std::optional<std::string>, Refusal> result = edited(type, wanted, value);
-    if (!result) {
-      return Unexpected<Refusal>(result.error());
-    }
-    if (*result) {
-      after.insert_or_assign(item.name, **result);
-    } else {
-      after.erase(item.name);
-    }
-    // A broker takes a value again although it is the same (a file that it names may be another one).
-    const bool differs = result->has_value() != (value != nullptr) || (value != nullptr && **result != *value);
-    if (differs || is_broker) {
-      changes.emplace_back(item.name, std::move(*result));
-    }
-  }
-  if (edit.replace_all && now != nullptr) {
-    for (const auto& [key, value] : *now) {
-      if (!after.contains(key)) {
-        changes.emplace_back(key, std::nullopt);
-      }
-    }
-  }
-
-  if (is_broker) {
-    if (std::optional<std::string> why = broker_props_error(after, !edit.name.empty(), newest, file, node)) {
-      return refused(ErrorCode::invalid_request, std::move(*why));
-    }
-  }
+  HW_TRY(Edited result, apply(edit, newest.find_configs({type, name})));
+  auto& [after, changes] = result;
   // Eligible leaders are reckoned with one min.insync.replicas for the whole cluster, which must therefore be there (KIP-966).
   constexpr std::string_view kMinIsr = "min.insync.replicas";
   const bool one_for_all = is_broker && newest.feature_level("eligible.leader.replicas.version") > 0;

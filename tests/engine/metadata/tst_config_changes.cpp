@@ -43,7 +43,20 @@ class Cluster {
     HW_ASSERT(answers.size() == edits.size(), "one answer for each edit");
     return answers;
   }
-  Refusal alter(const ResourceEdit& edit, bool validate_only = false) { return alter_all({edit}, validate_only).front(); }
+  // As a broker of this id takes it from a client.
+  Refusal taken(const ResourceEdit& edit, BrokerId node) {
+    return taker_refusal(edit, plane.image(), plane.controller().broker_configs(), node).value_or(Refusal{});
+  }
+  // Through the broker of the plane, which is the active controller as well.
+  Refusal alter(const ResourceEdit& edit, bool validate_only = false) {
+    const std::vector<Refusal> form = form_refusals({edit});
+    if (form.front().error == ErrorCode::none) {
+      if (Refusal refusal = taken(edit, BrokerId(1)); refusal.error != ErrorCode::none) {
+        return refusal;
+      }
+    }
+    return alter_all({edit}, validate_only).front();
+  }
   ErrorCode edit(std::int8_t type, const std::string& name, const std::string& key, std::int8_t op,
                  std::optional<std::string> value, bool validate_only = false) {
     return alter({type, name, false, {{key, op, std::move(value)}}}, validate_only).error;
@@ -72,6 +85,7 @@ class TestConfigChanges : public QObject {
   void legacy_replaces_everything();
   void what_is_refused_as_kafka_refuses_data();
   void what_is_refused_as_kafka_refuses();
+  void a_controller_takes_what_concerns_other_nodes();
   void one_bad_resource_does_not_hinder_another();
   void validate_only_writes_nothing();
   void a_read_only_key_may_be_deleted();
@@ -285,6 +299,24 @@ void TestConfigChanges::what_is_refused_as_kafka_refuses() {
                                         {{key.toStdString(), static_cast<std::int8_t>(op), value.toStdString()}}});
   QCOMPARE(int{static_cast<std::int16_t>(answer.error)}, expected);
   QCOMPARE(answer.message.empty(), answer.error == ErrorCode::none);  // whoever is refused learns why
+}
+
+// Kafka's controllers know no broker's own limits; which nodes there are they do know.
+void TestConfigChanges::a_controller_takes_what_concerns_other_nodes() {
+  Cluster cluster;
+  const auto direct = [&](const std::string& name, const std::string& key) {
+    return cluster.alter_all({{kBroker, name, false, {{key, kSet, "1"}}}}).front().error;
+  };
+  QVERIFY(direct("1", "log.cleaner.threads") == ErrorCode::none);
+  QVERIFY(direct("+1", "broker.rack") == ErrorCode::none);
+  QVERIFY(direct("79", "log.cleaner.threads") == ErrorCode::broker_id_not_registered);
+  QVERIFY(direct("abc", "log.cleaner.threads") == ErrorCode::invalid_request);
+  QCOMPARE(cluster.own(ConfigResourceType::broker, "1"), std::string("broker.rack=1 log.cleaner.threads=1"));
+  // The broker that a client asks has a say only about itself.
+  const ResourceEdit edit{kBroker, "2", false, {{"log.cleaner.threads", kSet, "1"}}};
+  QVERIFY(cluster.taken(edit, BrokerId(2)).error == ErrorCode::none);
+  QVERIFY(cluster.taken(edit, BrokerId(1)).error == ErrorCode::invalid_request);
+  QVERIFY(cluster.taken({kTopic, "t", false, {{"nope", kSet, "1"}}}, BrokerId(1)).error == ErrorCode::none);
 }
 
 void TestConfigChanges::one_bad_resource_does_not_hinder_another() {
