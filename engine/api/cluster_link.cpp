@@ -437,7 +437,7 @@ void ClusterLink::create_topics(const std::vector<std::string>& names) {
   request.timeout_ms = static_cast<std::int32_t>(kRequestTimeout.ms());
   for (const std::string& name : names) {
     if (control_.image()->find_topic(name) == nullptr && creating_.insert(name).second) {
-      request.topics.push_back(control_.controller().topic_template(name));
+      request.topics.push_back(control_.controller().topic_template(name, *control_.image()));
     }
   }
   if (request.topics.empty()) {

@@ -456,7 +456,7 @@ void Controller::create_partitions(const wire::CreatePartitionsRequest& request,
 
 // --- topics that nobody asked for by name
 
-CreatableTopic Controller::topic_template(std::string_view name) const {
+CreatableTopic Controller::topic_template(std::string_view name, const MetadataImage& image) const {
   const BrokerConfigs& configs = broker_configs();
   CreatableTopic topic;
   topic.name = name;
@@ -470,7 +470,7 @@ CreatableTopic Controller::topic_template(std::string_view name) const {
   };
   // The defaults of 3 replicas cannot be met by a small cluster; what was configured is taken at its word.
   const auto replicas = [&](const char* key) {
-    const auto registered = static_cast<std::int64_t>(impl_->image().brokers().size());
+    const auto registered = static_cast<std::int64_t>(image.brokers().size());
     const std::int64_t wanted = configs.number(key);
     return static_cast<std::int16_t>(configs.find(key) != nullptr ? wanted
                                                                   : std::min(wanted, std::max<std::int64_t>(1, registered)));
@@ -507,7 +507,7 @@ void Controller::auto_create_topics(const std::vector<std::string>& names,
   std::set<std::string> seen;
   for (const std::string& name : names) {
     if (seen.insert(name).second) {
-      request.topics.push_back(topic_template(name));
+      request.topics.push_back(topic_template(name, impl_->image()));
     }
   }
   create_topics(request, [done = std::move(done)](wire::CreateTopicsResponse response) {
