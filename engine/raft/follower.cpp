@@ -61,13 +61,14 @@ Instant Quorum::Impl::deadline_of(const Follower& follower) const {
 }
 
 wire::FetchRequest Quorum::Impl::fetch_request() const {
-  constexpr std::int32_t kMaxWaitMs = 500;
+  // An answer must come well before the fetch timeout: a leader without news answers at the end of the wait only.
+  constexpr std::int64_t kMaxWaitMs = 500;
   wire::FetchRequest request;
   if (!config.cluster_id.empty()) {
     request.cluster_id = config.cluster_id;
   }
   request.replica_state.replica_id = self_id();
-  request.max_wait_ms = kMaxWaitMs;
+  request.max_wait_ms = static_cast<std::int32_t>(std::min(kMaxWaitMs, config.fetch_timeout.ms() / 2));
   request.max_bytes = config.max_fetch_bytes;
   wire::FetchRequest::FetchTopic& topic = request.topics.emplace_back();
   topic.topic = kMetadataTopicName;

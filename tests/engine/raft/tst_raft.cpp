@@ -74,6 +74,7 @@ class TestRaft : public QObject {
   void a_later_epoch_begins_with_the_leader_change_alone();
   void high_watermark_follows_the_flush();
   void records_of_an_older_epoch_commit_with_the_new_one();
+  void a_fetch_waits_less_than_its_timeout();
   void batches_hold_their_values();
 };
 
@@ -294,6 +295,26 @@ void TestRaft::records_of_an_older_epoch_commit_with_the_new_one() {
   QCOMPARE(out.replies.size(), std::size_t{1});
   fetch(log.end_offset(), quorum.epoch());
   QVERIFY(out.high_watermark == log.end_offset());
+}
+
+void TestRaft::a_fetch_waits_less_than_its_timeout() {
+  Voter other = kafka_voter();
+  other.key.id = BrokerId(2);
+  other.endpoints.front().port = 2;
+  for (const auto& [timeout_ms, wait_ms] : {std::pair{500, 250}, std::pair{2'000, 500}}) {
+    Config two = config();
+    two.voters.push_back(other);
+    two.first_election = seconds(1);
+    two.fetch_timeout = milliseconds(timeout_ms);
+    MemoryLog log;
+    Quorum quorum(two, {}, log, Prng(1), kNow);
+    Outputs out;
+    quorum.step(Tick{kWall}, kNow, out);
+    QCOMPARE(out.sends.size(), std::size_t{1});
+    const auto* fetch = std::get_if<wire::FetchRequest>(&out.sends.front().body);
+    QVERIFY(fetch != nullptr);
+    QCOMPARE(fetch->max_wait_ms, wait_ms);
+  }
 }
 
 void TestRaft::batches_hold_their_values() {
