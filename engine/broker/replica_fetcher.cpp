@@ -117,6 +117,14 @@ void ReplicaFetcher::fail(Following& following) {
   following.stage = Stage::failed;
 }
 
+void ReplicaFetcher::disk_refused(Following& following, Instant now) {
+  if (usable(*following.partition)) {
+    wait(following, now);  // it may have room again
+  } else {
+    fail(following);
+  }
+}
+
 void ReplicaFetcher::ask(Following& following, Stage stage) {
   leave_session(following);
   if (following.stage == Stage::fetching) {
@@ -330,7 +338,7 @@ void ReplicaFetcher::take(Following& following, wire::FetchResponse::PartitionDa
   }
   if (data.diverging_epoch.epoch >= 0 || data.diverging_epoch.end_offset != kNoOffset) {
     if (!partition.truncate_to_divergence(LeaderEpoch(data.diverging_epoch.epoch), data.diverging_epoch.end_offset)) {
-      fail(following);
+      disk_refused(following, now.instant);
       return;
     }
     changed(following);
@@ -347,11 +355,12 @@ void ReplicaFetcher::take(Following& following, wire::FetchResponse::PartitionDa
     moved.push_back(&partition);
   }
   if (outcome.error == ErrorCode::kafka_storage_error) {
-    fail(following);
+    disk_refused(following, now.instant);
     return;
   }
+  // Damaged on the way, or not one whole batch: asked for again.
   if (outcome.error != ErrorCode::none || (came && log.log_end_offset() == following.sent_offset)) {
-    wait(following, now.instant);  // damaged on the way, or not one whole batch: asked for again
+    wait(following, now.instant);
     return;
   }
   following.failures = 0;
@@ -419,7 +428,7 @@ void ReplicaFetcher::listed(Following& following,
     done = partition.restart_at(answer.offset);
   }
   if (!done) {
-    fail(following);
+    disk_refused(following, now.instant);
     return;
   }
   resume(following);

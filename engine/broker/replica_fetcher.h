@@ -55,7 +55,7 @@ struct Following {
     ask_end,    // out of range: where does the leader's log end?
     ask_start,  // … and where does it begin?
     settling,   // with flush.messages: what came must reach the disk before the leader may count on it
-    failed,     // the disk here failed: nothing until a new leader epoch
+    failed,     // the log here is offline: nothing until a new leader epoch
   };
   Following(Partition& which, ReplicaFetcher& by) : partition(&which), fetcher(&by) {}
   Partition* partition;
@@ -104,6 +104,7 @@ class ReplicaFetcher {
   void stop_waiting(Following& following);
   void wait(Following& following, Instant now);
   void fail(Following& following);
+  void disk_refused(Following& following, Instant now);
   void ask(Following& following, Following::Stage stage);
   void resume(Following& following);
   void forget_session(bool known_to_leader);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/broker/broker.h"
+#include "engine/env/fault_disk.h"
 #include "engine/env/memory_disk.h"
 #include "engine/metadata/image/image_builder.h"
 #include "engine/metadata/image/record.h"
@@ -34,7 +35,7 @@ struct Events : event::EventSink {
 
 // Broker 0 of brokers 0, 1, 2 (racks r0, r1, r2; broker epochs 100, 101, 102), each partition with all of them as replicas.
 struct World {
-  explicit World(int partitions = 1, BrokerOptions options = {}) : disk(1ULL << 28U) {
+  explicit World(int partitions = 1, BrokerOptions options = {}) : memory(1ULL << 28U), disk(memory, Prng(9)) {
     static_cast<void>(disk.make_directories("/d"));
     Prng draw(1);
     static_cast<void>(log::LogManager::format(disk, "/d", "c", BrokerId(0), draw));
@@ -286,7 +287,8 @@ struct World {
     settle();
   }
 
-  env::MemoryDisk disk;
+  env::MemoryDisk memory;
+  env::FaultDisk disk;
   Events events;
   std::unique_ptr<log::LogManager> logs;
   std::unique_ptr<Broker> broker;
@@ -755,6 +757,23 @@ class TstReplicas : public QObject {
     world.give(world.answer(0, two.finish(), 1));
     QCOMPARE(world.partition().log()->log_end_offset(), Offset(1));
     QCOMPARE(world.asked()->fetch_offset, Offset(1));
+  }
+
+  void a_follower_goes_on_when_its_disk_does() {
+    World world;
+    world.change(std::nullopt, 1);
+    world.give(world.answer(0, World::stored(0, 1), 1));
+    QCOMPARE(world.partition().log()->log_end_offset(), Offset(1));
+    world.disk.set_capacity(1);
+    world.give(world.answer(0, World::stored(1, 1), 2));
+    QCOMPARE(world.partition().log()->log_end_offset(), Offset(1));
+    QVERIFY(world.out.peer_fetches.empty());
+    world.disk.set_capacity(0);
+    world.pass(milliseconds(11));
+    QVERIFY(world.asked() != nullptr);
+    QCOMPARE(world.asked()->fetch_offset, Offset(1));
+    world.give(world.answer(0, World::stored(1, 1), 2));
+    QCOMPARE(world.partition().log()->log_end_offset(), Offset(2));
   }
 
   void records_are_not_copied() {
