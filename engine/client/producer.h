@@ -12,7 +12,8 @@
 // that had arrived already is answered with the first offset. While a batch waits for its retry nothing behind it is sent; what
 // was sent behind it is refused with OUT_OF_ORDER_SEQUENCE_NUMBER and follows in order. Where the order cannot be mended that way
 // (the broker has lost its memory of us, or a batch was given up whose fate is unknown) the epoch goes up and the partition's
-// sequences begin at 0 again, once nothing of it is in flight (KIP-360). Without idempotence retries may swap batches and repeat
+// sequences begin at 0 again, once nothing of it is in flight (KIP-360). A leader that has nothing of a producer takes any sequence:
+// until one is acknowledged in a partition, its batches fly one at a time. Without idempotence retries may swap batches and repeat
 // records, unless requests_in_flight is 1.
 //
 // Every record gets exactly one Delivery, with an offset or an error. Memory: at most buffer_bytes of records.
@@ -125,6 +126,7 @@ class Producer {
     std::deque<std::unique_ptr<Batch>> queue;  // in order; any of them may be flying, the back may be open
     std::int32_t next_sequence = 0;
     std::uint64_t generation = 0;              // that next_sequence counts for
+    ProducerId known_as = kNoProducerId;       // something sent under this id was acknowledged: every leader from then on knows it
     bool renumber = false;                     // once nothing is flying, what is queued is sealed anew from sequence 0
     [[nodiscard]] std::size_t flying() const noexcept;
   };

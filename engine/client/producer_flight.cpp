@@ -166,7 +166,8 @@ Producer::Batch* Producer::next_of(Partition& partition, Instant now) {
       behind_other = behind_other || batch->generation != generation_;
       continue;
     }
-    if (!due(*batch, now) || behind_retry || (behind && batch->attempts > 0) ||
+    const bool unknown = config_.idempotent && partition.known_as != producer_id_;
+    if (!due(*batch, now) || behind_retry || (behind && (batch->attempts > 0 || unknown)) ||
         (behind_other && config_.idempotent && batch->sequence < 0)) {
       return nullptr;
     }
@@ -368,6 +369,9 @@ void Producer::take(const Answer& answer, Instant now, ProducerOutputs& out) {
       if (result == nullptr) {
         retry(sent, partition, at, "the answer leaves the partition out", now, out);
       } else if (result->error_code == ErrorCode::none || result->error_code == ErrorCode::duplicate_sequence_number) {
+        if ((*at)->sequence >= 0) {
+          partition.known_as = wire::BatchView((*at)->bytes.span()).producer_id();
+        }
         finish(partition, at, sent.partition, result->base_offset.value(), result->log_append_time_ms, std::nullopt, out);
       } else {
         if (result->current_leader.leader_id != kNoBroker) {  // KIP-951: it says who leads now

@@ -343,6 +343,24 @@ class TestClient : public QObject {
     QCOMPARE(rig.cluster.topics["t"][0].batches.size(), std::size_t{6});
     QCOMPARE(rig.core.producer_epoch().value(), std::int16_t{0});
   }
+  // A leader that has nothing of the producer would take the second batch without the first.
+  void untilABrokerKnowsTheProducerItsBatchesFlyAlone() {
+    ProducerRig rig;
+    rig.cluster.create("t", 1);
+    rig.send("t", "k", "1");
+    QVERIFY(rig.harness.run([&] { return rig.cluster.count(kProduce) == 1; }));
+    rig.send("t", "k", "2");
+    rig.harness.step();
+    QCOMPARE(rig.cluster.count(kProduce), std::size_t{1});
+    QVERIFY(rig.settle());
+    rig.send("t", "k", "3");
+    rig.harness.step();
+    rig.send("t", "k", "4");
+    rig.harness.step();
+    QCOMPARE(rig.cluster.count(kProduce), std::size_t{4});
+    QVERIFY(rig.settle());
+    QVERIFY(rig.values("t", 0) == (Strings{"1", "2", "3", "4"}));
+  }
   // The broker has forgotten the producer, or remembers something else: the epoch goes up, and the sequence begins at 0.
   void aBrokerThatForgotGetsANewEpoch() {
     for (const ErrorCode error : {ErrorCode::out_of_order_sequence_number, ErrorCode::unknown_producer_id}) {
