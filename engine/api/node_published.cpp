@@ -122,7 +122,7 @@ void NodeCore::Impl::lead_groups(const metadata::MetadataImage& current) {
     const broker::Partition* replica = the_broker->find(kGroupTopic, partition);
     if (replica != nullptr && replica->log() != nullptr) {
       const Result<void> loaded =
-          read_log(*replica->log(), replica->log()->high_watermark(),
+          read_log(*replica->log(), replica->log()->log_end_offset(),
                    [&](const Bytes& batches, std::size_t& used) -> Result<void> {
                      HW_TRY(const Offset next, load_group_batches(*coordinator, partition, batches, now_));
                      if (next != kNoOffset) {
