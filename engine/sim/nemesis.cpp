@@ -79,11 +79,18 @@ void Nemesis::strike(Fault fault) {
       if (all_is_well() && set_.options.min_insync > 1) {
         say(fmt::format("node {} loses power", id));
         static_cast<void>(node->lose_power());
+        records_lost_ = true;
         come_back(*node);
         break;
       }
       [[fallthrough]];
     case Fault::kill:
+      // To the controller a kill is no better than a loss of power: where all in-sync replicas went that way, the last leader leads
+      // again (KIP-966), also one that did lose records.
+      records_lost_ = records_lost_ && !all_is_well();
+      if (records_lost_) {
+        break;
+      }
       say(fmt::format("node {} is killed", id));
       node->kill();
       come_back(*node);

@@ -55,6 +55,7 @@ class Nemesis {
   Setting set_;
   Prng prng_;
   bool ended_ = false;
+  bool records_lost_ = false;  // a node has lost power and may not have caught up yet
   std::uint64_t count_ = 0;
   std::uint64_t links_ = 0;  // counts changes, so that an old heal does not undo a newer fault
 };

@@ -152,7 +152,7 @@ void NodeHost::perform() {
       }
     }
     for (api::Outputs::DiskJob& job : work_.disk_jobs) {
-      queue_.at(disk_.job_done(queue_.now()), [this, life = life_, id = job.id, work = std::move(job.work)] {
+      disk_.queue(queue_, [this, life = life_, id = job.id, work = std::move(job.work)] {
         if (life != life_ || core_ == nullptr) {
           return;  // the process that wanted it is gone
         }
