@@ -56,7 +56,8 @@ def bench_cluster():
     if not tool:
         print("bench: cluster: skipped, needs ../shared/peers/loadgen.cpp")
         return
-    touch_memory()
+    records = RECORDS // 2  # every byte is kept nine times: by three nodes of three clusters
+    touch_memory(12)
     brokers = [b for b in (kafka_or_none(3), three(memory=False), three(memory=True)) if b]
     for b in brokers:
         load(tool, "topics", b, t="bench", p=6, r=3)
@@ -64,7 +65,7 @@ def bench_cluster():
     cpu, speed = {}, {}
     for run in range(RUNS):
         for b in brokers if run % 2 == 0 else brokers[::-1]:
-            r = load(tool, "produce", b, t="bench", count=RECORDS, size=1000)
+            r = load(tool, "produce", b, t="bench", count=records, size=1000)
             cpu.setdefault(b.name, []).append(r["cpu_ms_per_mb"])
             speed.setdefault(b.name, []).append(r["mb_s"])
     for name in cpu:
