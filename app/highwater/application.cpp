@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "app/common/control_arguments.h"
 #include "engine/node/port_holder.h"
 #include "ui/dialogs/question_dialog.h"
 #include "ui/theme/theme.h"
@@ -33,10 +34,24 @@ int Application::begin() {
   ui::LiveSession::Options live;
   live.cluster = *options;
   live.demo = !arguments_.no_demo && (options->memory || arguments_.load > 0);
+  const bool unasked = arguments_.control == "default";
+  if (arguments_.control != "off" && !(unasked && pictures())) {
+    Result<node::ControlServerOptions> control = control_options(unasked ? kControlDefault : arguments_.control, arguments_.control_token_file);
+    if (!control) {
+      std::fprintf(stderr, "highwater: %s\n", control.error().detail.c_str());
+      return static_cast<int>(exit_code_of(control.error()));
+    }
+    control->version = HIGHWATER_VERSION;
+    live.control = std::move(*control);
+    live.control_elsewhere = unasked;
+  }
   session_ = std::make_unique<ui::LiveSession>(std::move(live));
   connect(session_.get(), &ui::LiveSession::started, this, [this] {
     if (arguments_.load > 0) {
       session_->setLoad(arguments_.load);
+    }
+    if (const QString problem = session_->controlPort().problem; !problem.isEmpty()) {
+      std::fprintf(stderr, "highwater: no control port: %s\n", qUtf8Printable(problem));
     }
   });
   connect(session_.get(), &ui::LiveSession::startFailed, this,

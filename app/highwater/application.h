@@ -20,6 +20,8 @@ struct WindowArguments {
   ClusterArguments cluster;
   int port = -1;  // -1: as the configuration says, else 9092
   bool no_demo = false;
+  std::string control = "default";  // [HOST:]PORT; "default": 127.0.0.1:9099, or another port where that is taken; "off"
+  std::string control_token_file;
   int load = 0;
   std::string theme;
   std::string shot;

@@ -46,6 +46,9 @@ int main(int argc, char** argv) {
   cli.add_option("--dir", arguments.cluster.directory, "keep records on disk, below this folder");
   cli.add_option("--config", arguments.cluster.configs, "a broker configuration, key=value; may be repeated")->take_all();
   cli.add_option("--properties", arguments.cluster.properties_file, "read a server.properties file");
+  cli.add_option("--control", arguments.control,
+                 "control port for hw and HTTP: [HOST:]PORT (0: any free one), or off (default 127.0.0.1:9099, or a free one where that is taken)");
+  cli.add_option("--control-token-file", arguments.control_token_file, "who controls must know the first line of this file; needed off loopback");
   cli.add_option("--seed", arguments.cluster.seed, "seed of everything random in the cluster");
   cli.add_flag("--no-demo", arguments.no_demo, "no demo topic and no demo traffic");
   cli.add_option("--load", arguments.load, "a paced load: records per second")->expected(0, 1)->default_str("100000");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // DemoTraffic: what makes the picture move before anybody has connected. A producer writes orders of six customers, four a
-// second; a group of two reads them. A paced load can be added. All of it over real connections. Only start() and setLoad()
+// second, to a topic with three partitions and as many replicas as there are nodes, three at most; a group of two reads them. It is
+// given every node's address, so it goes on while one of them is down. A paced load can be added. All of it over real connections. Only start() and setLoad()
 // create the topic: when somebody deletes it, the traffic waits until it is there again.
 // Thread rule: UI thread; the traffic itself runs on the ClientRunner's thread.
 #pragma once

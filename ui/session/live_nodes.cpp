@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LiveSession: its nodes are ended, paused, cut off and started again, on a thread of their own.
+// LiveSession: its nodes are ended, paused, cut off and started again through ClusterControl, as hw and HTTP do it, on a thread of
+// their own.
 #include <QMetaObject>
 #include <memory>
 #include <utility>
@@ -14,87 +15,98 @@ namespace hw::ui {
 
 namespace {
 
-Result<void> set_links(node::Cluster& cluster, BrokerId id, const node::Cluster::Link& link) {
-  for (const BrokerId other : cluster.node_ids()) {
-    if (other != id) {
-      HW_CHECK(cluster.set_link(id, other, link, true));
-    }
-  }
-  return {};
-}
+using node::Value;
 
-Result<void> carry_out(node::Cluster& cluster, NodeAction action, BrokerId id, NodeCondition& now) {
-  switch (action) {
-    case NodeAction::start:
-      HW_CHECK(cluster.start_node(id));
-      now.down = now.killed = false;
-      return {};
-    case NodeAction::stop:
-    case NodeAction::kill: {
-      const bool kill = action == NodeAction::kill;
-      HW_CHECK(kill ? cluster.kill_node(id) : cluster.stop_node(id));
-      now.down = true;
-      now.killed = kill;
-      now.paused = false;
-      return {};
+Value nodes(std::int32_t id) { return Value::object().set("nodes", Value::List{Value(id)}); }
+
+// The ways between a node and all others.
+Value ways(std::int32_t id, const std::vector<BrokerId>& all) {
+  Value::List others;
+  for (const BrokerId other : all) {
+    if (other.value() != id) {
+      others.emplace_back(other.value());
     }
-    case NodeAction::pause:
-      HW_CHECK(cluster.pause_node(id));
-      now.paused = true;
-      return {};
-    case NodeAction::resume:
-      HW_CHECK(cluster.resume_node(id));
-      now.paused = false;
-      return {};
-    case NodeAction::cut_off:
-      HW_CHECK(set_links(cluster, id, {true, {}}));
-      now.cut_off = true;
-      now.slow = false;
-      return {};
-    case NodeAction::slow:
-      HW_CHECK(set_links(cluster, id, {false, milliseconds(SessionNodes::kSlowMs)}));
-      now.slow = true;
-      now.cut_off = false;
-      return {};
-    case NodeAction::heal:
-      HW_CHECK(set_links(cluster, id, {}));
-      now.cut_off = now.slow = false;
-      return {};
   }
-  return {};
+  return Value::object().set("from", Value::List{Value(id)}).set("to", std::move(others));
 }
 
 }  // namespace
 
+void LiveSession::openControl() {
+  control_ = std::make_unique<node::ClusterControl>(*cluster_);
+  control_->on_change([this] { QMetaObject::invokeMethod(this, [this] { Q_EMIT frameReady(); }, Qt::QueuedConnection); });
+  if (!options_.control) {
+    return;
+  }
+  node::ControlServerOptions where = *options_.control;
+  control_server_ = std::make_unique<node::ControlServer>(where, *control_);
+  Result<void> opened = control_server_->start();
+  if (!opened && opened.error().code == Errc::in_use && options_.control_elsewhere) {
+    where.port = 0;
+    control_server_ = std::make_unique<node::ControlServer>(where, *control_);
+    opened = control_server_->start();
+  }
+  if (opened) {
+    control_port_ = {QString::fromStdString(control_server_->address()), {}};
+    options_.control->port = control_server_->port();  // where it opens again after a keep()
+    return;
+  }
+  control_server_.reset();
+  control_port_ = {{}, QString::fromStdString(opened.error().detail)};
+}
+
+void LiveSession::closeControl() {
+  control_server_.reset();  // a command that is under way is finished first
+  operators_.waitForDone();
+  if (control_ != nullptr) {
+    control_->on_change({});
+  }
+  control_.reset();
+  control_port_ = {};
+}
+
 std::vector<NodeCondition> LiveSession::conditions() const {
   std::vector<NodeCondition> all;
-  for (const auto& [id, condition] : conditions_) {
-    all.push_back(condition);
+  if (control_ == nullptr) {
+    return all;
+  }
+  for (const node::ClusterControl::Condition& each : control_->conditions()) {
+    NodeCondition& one = all.emplace_back();
+    one.node = each.node.value();
+    one.down = each.state == node::Cluster::NodeState::stopped;
+    one.killed = each.killed;
+    one.paused = each.state == node::Cluster::NodeState::paused;
+    one.cut_off = each.cut_off;
+    one.slow = each.slow;
+    one.working = each.busy || commanded_.contains(one.node);
+    if (each.lost) {
+      one.lost_bytes = static_cast<std::int64_t>(each.lost->bytes);
+      one.lost_files = static_cast<std::int64_t>(each.lost->files);
+    }
   }
   return all;
 }
 
-void LiveSession::operate(std::int32_t node, std::function<Result<void>(NodeCondition&)> work,
+void LiveSession::command(std::int32_t node, std::vector<std::pair<std::string, Value>> commands,
                           std::function<void(QString error)> done) {
-  const auto found = conditions_.find(node);
-  if (!asks() || found == conditions_.end()) {
-    done(found == conditions_.end() ? tr("There is no node %1.").arg(node) : tr("The cluster is not running."));
+  if (!asks() || control_ == nullptr) {
+    done(tr("The cluster is not running."));
     return;
   }
-  if (found->second.working) {
-    done(tr("Node %1 is busy with what it was told before.").arg(node));
-    return;
-  }
-  found->second.working = true;
+  commanded_.insert(node);
   Q_EMIT frameReady();
-  operators_.start([this, node, work = std::move(work), done = std::move(done), now = found->second]() mutable {
-    const Result<void> result = work(now);
-    now.working = false;
-    const QString error = result ? QString() : QString::fromStdString(result.error().detail);
+  operators_.start([this, node, commands = std::move(commands), done = std::move(done)] {
+    QString error;
+    for (const auto& [name, arguments] : commands) {
+      if (const Result<Value> result = control_->run(name, arguments); !result) {
+        error = QString::fromStdString(result.error().detail);
+        break;
+      }
+    }
     QMetaObject::invokeMethod(
         this,
-        [this, node, now, error, done] {
-          conditions_[node] = now;
+        [this, node, error, done] {
+          commanded_.erase(commanded_.find(node));
           Q_EMIT frameReady();
           done(error);
         },
@@ -103,48 +115,63 @@ void LiveSession::operate(std::int32_t node, std::function<Result<void>(NodeCond
 }
 
 void LiveSession::act(NodeAction action, std::int32_t node, std::function<void(QString error)> done) {
-  operate(node, [this, action, node](NodeCondition& now) { return carry_out(*cluster_, action, BrokerId(node), now); },
-          std::move(done));
+  const NodeCondition now = conditionOf(node);
+  if (asks() && now.node < 0) {
+    done(tr("There is no node %1.").arg(node));
+    return;
+  }
+  if (now.working) {
+    done(tr("Node %1 is busy with what it was told before.").arg(node));
+    return;
+  }
+  std::vector<std::pair<std::string, Value>> commands;
+  switch (action) {
+    case NodeAction::start:
+      commands.emplace_back("node.start", nodes(node).set("wait_ms", 0));  // the window shows when it serves
+      break;
+    case NodeAction::stop:
+      commands.emplace_back("node.stop", nodes(node));
+      break;
+    case NodeAction::kill:
+      commands.emplace_back("node.kill", nodes(node));
+      break;
+    case NodeAction::cut_power:
+      commands.emplace_back("node.kill", nodes(node).set("power_cut", true));
+      break;
+    case NodeAction::pause:
+      commands.emplace_back("node.pause", nodes(node));
+      break;
+    case NodeAction::resume:
+      commands.emplace_back("node.resume", nodes(node));
+      break;
+    case NodeAction::cut_off:
+      commands.emplace_back("link.cut", ways(node, cluster_->node_ids()));
+      break;
+    case NodeAction::slow:
+      commands.emplace_back("link.slow", ways(node, cluster_->node_ids()).set("delay_ms", kSlowMs));
+      break;
+    case NodeAction::heal:
+      commands.emplace_back("link.heal", ways(node, cluster_->node_ids()));
+      if (now.slow && !now.down) {
+        commands.emplace_back("node.slow", nodes(node).set("delay_ms", 0));  // by hw: each of its requests
+      }
+      break;
+  }
+  command(node, std::move(commands), std::move(done));
 }
 
 void LiveSession::healAll(std::function<void(QString error)> done) {
-  struct Open {
-    int left = 1;
-    QString error;
-  };
-  auto open = std::make_shared<Open>();
-  const auto one = [open, done = std::move(done)](const QString& error) {
-    open->error = open->error.isEmpty() ? error : open->error;
-    if (--open->left == 0) {
-      done(open->error);
-    }
-  };
+  std::vector<std::pair<std::string, Value>> commands{{"cluster.heal", Value()}};
   for (const NodeCondition& each : conditions()) {
-    if (each.healthy() || each.working) {
-      continue;
+    if (each.down && !each.working) {
+      commands.emplace_back("node.start", nodes(each.node).set("wait_ms", 0));
     }
-    ++open->left;
-    const BrokerId id(each.node);
-    operate(each.node,
-            [this, id](NodeCondition& now) -> Result<void> {
-              if (now.cut_off || now.slow) {
-                HW_CHECK(carry_out(*cluster_, NodeAction::heal, id, now));
-              }
-              if (now.paused) {
-                HW_CHECK(carry_out(*cluster_, NodeAction::resume, id, now));
-              }
-              if (now.down) {
-                HW_CHECK(carry_out(*cluster_, NodeAction::start, id, now));
-              }
-              return {};
-            },
-            one);
   }
-  one({});
+  command(-1, std::move(commands), std::move(done));
 }
 
 QString LiveSession::profile() const {
-  if (conditions_.size() < 2 || !options_.demo) {
+  if (conditions().size() < 2 || !options_.demo) {
     return {};
   }
   const auto seconds_of = [this](const char* key) {

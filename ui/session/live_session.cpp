@@ -185,7 +185,7 @@ LiveSession::~LiveSession() {
   clients_.reset();
   readers_.waitForDone();
   doctors_.waitForDone();
-  operators_.waitForDone();
+  closeControl();
   (void)cluster_->stop();
 }
 
@@ -205,11 +205,7 @@ void LiveSession::start() {
           batches_->open(cluster_.get());
           clients_ = std::make_unique<node::ClientRunner>();
           const auto replicas = static_cast<std::int16_t>(std::min<std::size_t>(cluster_->size(), 3));
-          for (const BrokerId id : cluster_->node_ids()) {
-            NodeCondition& fresh = conditions_[id.value()];
-            fresh = {};
-            fresh.node = id.value();
-          }
+          openControl();
           demo_ = std::make_unique<DemoTraffic>(*clients_, cluster_->bootstrap_list(), replicas);
           consumers_ = std::make_unique<LiveConsumers>(*clients_, cluster_->bootstrap_list(), this, [this] { Q_EMIT frameReady(); });
           if (options_.demo) {
@@ -534,12 +530,14 @@ void LiveSession::keep(const QString& directory, std::function<void(QString erro
     done(tr("The cluster is not running."));
     return;
   }
-  if (std::any_of(conditions_.begin(), conditions_.end(), [](const auto& each) { return each.second.working || !each.second.healthy(); })) {
+  const std::vector<NodeCondition> now = conditions();
+  if (std::any_of(now.begin(), now.end(), [](const NodeCondition& each) { return each.working || !each.healthy(); })) {
     done(tr("First let every node run as it should."));
     return;
   }
   // Nodes stop and start again below: nothing else may ask them meanwhile.
   busy_ = true;
+  closeControl();
   batches_->close();
   starter_ = std::thread([this, directory = directory.toStdString(), done = std::move(done)] {
     auto result = std::make_shared<Result<void>>(cluster_->keep(directory));
@@ -549,6 +547,7 @@ void LiveSession::keep(const QString& directory, std::function<void(QString erro
           starter_.join();
           busy_ = false;
           batches_->open(cluster_.get());
+          openControl();
           takeView();
           done(*result ? QString() : in_words(result->error()));
         },

@@ -9,9 +9,15 @@
 #include <atomic>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "engine/node/cluster.h"
+#include "engine/node/cluster_control.h"
+#include "engine/node/control_server.h"
 #include "ui/session/session.h"
 #include "ui/session/session_admin.h"
 #include "ui/session/session_nodes.h"
@@ -34,6 +40,9 @@ class LiveSession final : public Session, public SessionAdmin, public SessionNod
     node::ClusterOptions cluster;  // `observe` and `wake` are set here
     QString name;                  // empty: "demo" in memory, else the folder's name
     bool demo = true;              // demo traffic begins when the cluster serves
+    // Where other programs may control the nodes; nothing: nowhere. A port that is taken costs the control only, not the start.
+    std::optional<node::ControlServerOptions> control;
+    bool control_elsewhere = true;  // a taken port: another one, of the kernel's choice
   };
   explicit LiveSession(Options options, QObject* parent = nullptr);
   ~LiveSession() override;  // stops the cluster cleanly
@@ -81,6 +90,7 @@ class LiveSession final : public Session, public SessionAdmin, public SessionNod
   void act(NodeAction action, std::int32_t node, std::function<void(QString error)> done) override;
   void healAll(std::function<void(QString error)> done) override;
   QString profile() const override;
+  ControlPort controlPort() const override { return control_port_; }
   void setDemoTraffic(bool on) override;
   bool demoTraffic() const override;
   void setLoad(int records_per_second) override;
@@ -97,7 +107,10 @@ class LiveSession final : public Session, public SessionAdmin, public SessionNod
   void takeView();
   void noteOwn();
   void noteTrouble(const Error& error);
-  void operate(std::int32_t node, std::function<Result<void>(NodeCondition&)> work, std::function<void(QString error)> done);
+  void openControl();
+  void closeControl();
+  // Runs commands one after the other, up to the first that fails. Node -1: not about one.
+  void command(std::int32_t node, std::vector<std::pair<std::string, node::Value>> commands, std::function<void(QString error)> done);
   std::function<void(Result<void>)> answerTo(std::function<void(QString error)> done);
 
   Options options_;
@@ -119,7 +132,10 @@ class LiveSession final : public Session, public SessionAdmin, public SessionNod
   std::shared_ptr<LiveBatches> batches_;
   QThreadPool doctors_;    // name lookups wait for the network
   QThreadPool operators_;  // one: whoever starts, ends and faults nodes
-  std::map<std::int32_t, NodeCondition> conditions_;
+  std::unique_ptr<node::ClusterControl> control_;  // while the cluster runs: the only one that touches its nodes
+  std::unique_ptr<node::ControlServer> control_server_;
+  ControlPort control_port_;
+  std::multiset<std::int32_t> commanded_;  // nodes with a command of this window under way
   observe::ViewPtr view_;
   std::optional<SessionTrouble> trouble_;
   bool running_ = false;

@@ -12,6 +12,7 @@
 
 #include "ui/models/connect_snippets.h"
 #include "ui/painting/text.h"
+#include "ui/session/session_nodes.h"
 #include "ui/views/pane.h"
 #include "ui/window/command_box.h"
 #include "ui/window/controls.h"
@@ -160,12 +161,34 @@ DoctorPanel::DoctorPanel(QWidget* parent) : QWidget(parent) {
   list_ = new QVBoxLayout;
   list_->setSpacing(t.px(10));
   inner->addLayout(list_);
+  control_ = new QWidget(body_);
+  auto* control = new QVBoxLayout(control_);
+  control->setContentsMargins(0, t.px(4), 0, 0);
+  control->setSpacing(t.px(6));
+  control_about_ = new TextLabel({}, FontRole::control, TextLabel::Tone::text2, control_);
+  control_about_->setWordWrap(true);
+  control->addWidget(control_about_);
+  control_line_ = new CommandBox({}, QStringLiteral("hw"), control_);
+  control->addWidget(control_line_);
+  inner->addWidget(control_);
   inner->addStretch(1);
   scroll->setWidget(body_);
   column->addWidget(scroll);
 }
 
 void DoctorPanel::attach(Session* session) { session_ = session; }
+
+void DoctorPanel::fillControl() {
+  const SessionNodes::ControlPort port = SessionNodes::of(session_).controlPort();
+  control_->setVisible(port != SessionNodes::ControlPort{});
+  control_line_->setVisible(!port.address.isEmpty());
+  if (port.address.isEmpty()) {
+    control_about_->setText(tr("Other programs cannot control the nodes: %1").arg(port.problem));
+    return;
+  }
+  control_about_->setText(tr("The nodes are also controlled at %1, by hw and over HTTP: http://%1/openapi.json says how.").arg(port.address));
+  control_line_->setCommand(QStringLiteral("hw --control %1 cluster status").arg(port.address));
+}
 
 void DoctorPanel::examineIfNew() {
   if (session_ == nullptr) {
@@ -221,6 +244,7 @@ void DoctorPanel::examine() {
 
 void DoctorPanel::fill() {
   const Theme& t = Theme::current();
+  fillControl();
   rows_ = diagnose(input_);
   while (QLayoutItem* item = list_->takeAt(0)) {
     if (item->widget() != nullptr) {

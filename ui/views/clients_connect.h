@@ -62,6 +62,7 @@ class DoctorPanel : public QWidget {
 
  private:
   void fill();
+  void fillControl();
   QPointer<Session> session_;
   DoctorInput input_;
   std::vector<DoctorRow> rows_;
@@ -71,6 +72,9 @@ class DoctorPanel : public QWidget {
   TextLabel* when_;
   QVBoxLayout* list_;
   QWidget* body_;
+  QWidget* control_;            // where hw and other programs control the nodes
+  TextLabel* control_about_;
+  CommandBox* control_line_;
 };
 
 }  // namespace hw::ui

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ui/dialogs/question_dialog.h"
+#include "ui/painting/text.h"
 #include "ui/views/cluster_page.h"
 #include "ui/window/command_registry.h"
 #include "ui/window/controls.h"
@@ -61,6 +62,7 @@ void ClusterPage::addNodeCommands(CommandRegistry& commands) {
       [](const NodeCondition&) { return true; });
   const auto action = [this](NodeAction what) { return [this, what](int node) { act(what, node); }; };
   add("node.kill", tr("Kill the node"), {}, action(NodeAction::kill), runs);
+  add("node.cut_power", tr("Cut the node's power: what it did not flush is lost"), {}, action(NodeAction::cut_power), runs);
   add("node.stop", tr("Stop the node cleanly"), {}, action(NodeAction::stop), runs);
   add("node.start", tr("Start the node"), {}, action(NodeAction::start), [](const NodeCondition& c) { return c.down; });
   add("node.pause", tr("Pause the node"), {}, action(NodeAction::pause), [](const NodeCondition& c) { return !c.down && !c.paused; });
@@ -104,6 +106,15 @@ void ClusterPage::act(NodeAction action, int node) {
       case NodeAction::kill:
         happened(tr("Node %1 was killed: no shutdown, nothing handed over. Press K to start it again.").arg(node));
         break;
+      case NodeAction::cut_power: {
+        const NodeCondition at = SessionNodes::of(self->session()).conditionOf(node);
+        happened(at.lost_bytes > 0 ? tr("Node %1 lost power, and with it %2 that it had written but never flushed. Its in-sync replicas have "
+                                        "them. Press K to start it again.")
+                                         .arg(node)
+                                         .arg(format_bytes(at.lost_bytes))
+                                   : tr("Node %1 lost power; all that it had written was flushed. Press K to start it again.").arg(node));
+        break;
+      }
       case NodeAction::stop:
         happened(tr("Node %1 stopped cleanly; what it led, others lead now.").arg(node));
         break;
@@ -159,7 +170,7 @@ void ClusterPage::openFaults(int node) {
   menu->setObjectName(QStringLiteral("faultMenu"));
   menu->setAttribute(Qt::WA_DeleteOnClose);
   menu->addSection(tr("Node %1").arg(node));
-  for (const char* id : {"node.kill", "node.stop", "node.start", "node.pause", "node.resume", "node.cut_off", "node.slow", "node.heal",
+  for (const char* id : {"node.kill", "node.cut_power", "node.stop", "node.start", "node.pause", "node.resume", "node.cut_off", "node.slow", "node.heal",
                          "nodes.heal_all"}) {
     const Command* command = commands_->find(QString::fromLatin1(id));
     if (command == nullptr || (QLatin1String(id) != QLatin1String("nodes.heal_all") && !commands_->enabled(command->id))) {

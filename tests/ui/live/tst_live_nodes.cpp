@@ -6,8 +6,10 @@
 #include <QMenu>
 #include <QTest>
 #include <algorithm>
+#include <future>
 #include <memory>
 
+#include "engine/node/http.h"
 #include "engine/observe/cluster_view.h"
 #include "ui/dialogs/question_dialog.h"
 #include "ui/models/client_facts.h"
@@ -15,6 +17,7 @@
 #include "ui/session/live_session.h"
 #include "ui/theme/theme.h"
 #include "ui/views/clients_model.h"
+#include "ui/views/clients_connect.h"
 #include "ui/views/clients_page.h"
 #include "ui/views/cluster_page.h"
 #include "ui/window/controls.h"
@@ -89,6 +92,33 @@ class TestLiveNodes : public QObject {
     return out;
   }
 
+  // As hw and curl ask, while the window goes on.
+  node::Value over_http(const std::string& command, const std::string& arguments) {
+    const QString address = session_->controlPort().address;
+    const auto port = static_cast<std::uint16_t>(address.section(QLatin1Char(':'), -1).toInt());
+    auto call = std::async(std::launch::async, [=] {
+      node::HttpRequest request;
+      request.method = "POST";
+      request.target = "/v1/" + command;
+      request.headers["Content-Type"] = "application/json";
+      request.body = arguments;
+      return node::http_call("127.0.0.1", port, request, seconds(60));
+    });
+    [&] { QTRY_VERIFY_WITH_TIMEOUT(call.wait_for(std::chrono::seconds(0)) == std::future_status::ready, kSoonMs); }();
+    const Result<node::HttpResponse> response = call.get();
+    Result<node::Value> value = response ? node::parse_value(response->body) : node::Value();
+    return value ? std::move(*value) : node::Value();
+  }
+  node::Value status_of(int node) {
+    const node::Value all = over_http("cluster.status", "{}");
+    for (const node::Value& one : all["nodes"].list() == nullptr ? node::Value::List{} : *all["nodes"].list()) {
+      if (one["node"].number_or(-1) == node) {
+        return one;
+      }
+    }
+    return {};
+  }
+
  private slots:
   void initTestCase() {
     install_language(*qApp);
@@ -97,6 +127,8 @@ class TestLiveNodes : public QObject {
     options.cluster.listen.port = 0;
     options.cluster.nodes = 3;
     options.cluster.configs["offsets.topic.num.partitions"] = "2";
+    options.control.emplace();
+    options.control->port = 0;
     session_ = std::make_unique<LiveSession>(std::move(options));
     window_ = std::make_unique<MainWindow>(session_.get(), MainWindow::Options{.persist = false, .hints = false});
     window_->resize(1440, 900);
@@ -184,11 +216,53 @@ class TestLiveNodes : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(session_->conditionOf(node).healthy(), kSoonMs);
     QTRY_COMPARE_WITH_TIMEOUT(inSync(1), std::size_t{3}, kSoonMs);
     QVERIFY(window_->commands().run(QStringLiteral("node.pause")));
-    QTRY_VERIFY_WITH_TIMEOUT(session_->conditionOf(node).paused, kSoonMs);
+    QTRY_VERIFY_WITH_TIMEOUT(session_->conditionOf(node).paused && !session_->conditionOf(node).working, kSoonMs);
     QVERIFY(!window_->commands().enabled(QStringLiteral("node.pause")));
     QVERIFY(window_->commands().run(QStringLiteral("node.resume")));
     QTRY_VERIFY_WITH_TIMEOUT(session_->conditionOf(node).healthy(), kSoonMs);
     quiet(node);
+  }
+
+  // The window and the control port are two hands on the same nodes.
+  void whatIsDoneOverHttpShowsHereAndTheOtherWayRound() {
+    QVERIFY(session_->controlPort().address.startsWith(QStringLiteral("127.0.0.1:")));
+    QCOMPARE(status_of(2)["state"].text_or(""), std::string("running"));
+    over_http("node.pause", R"({"nodes": [2]})");
+    QTRY_VERIFY_WITH_TIMEOUT(session_->conditionOf(2).paused, kSoonMs);
+    over_http("node.resume", R"({"nodes": [2]})");
+    QTRY_VERIFY_WITH_TIMEOUT(session_->conditionOf(2).healthy(), kSoonMs);
+    over_http("link.cut", R"({"from": [3], "to": [1, 2]})");
+    QTRY_VERIFY_WITH_TIMEOUT(session_->conditionOf(3).cut_off && !session_->conditionOf(1).cut_off, kSoonMs);
+    over_http("cluster.heal", "{}");
+    QTRY_VERIFY_WITH_TIMEOUT(session_->conditionOf(3).healthy(), kSoonMs);
+    over_http("node.kill", R"({"nodes": [3], "power_cut": true})");
+    QTRY_VERIFY_WITH_TIMEOUT(session_->conditionOf(3).down && session_->conditionOf(3).killed && !session_->conditionOf(3).working, kSoonMs);
+    QVERIFY(session_->conditionOf(3).lost_bytes >= 0);
+    window_->select(Selection::ofNode(3));
+    QVERIFY(window_->commands().enabled(QStringLiteral("node.start")));
+    QVERIFY(window_->commands().run(QStringLiteral("node.start")));
+    QTRY_VERIFY_WITH_TIMEOUT(session_->conditionOf(3).healthy() && !session_->conditionOf(3).working, kSoonMs);
+    QCOMPARE(status_of(3)["state"].text_or(""), std::string("running"));
+    QTRY_COMPARE_WITH_TIMEOUT(inSync(0), std::size_t{3}, kSoonMs);
+    QVERIFY(window_->commands().run(QStringLiteral("node.cut_power")));
+    QTRY_VERIFY_WITH_TIMEOUT(session_->conditionOf(3).down, kSoonMs);
+    QTRY_VERIFY_WITH_TIMEOUT(told().contains(QStringLiteral("lost power")), kSoonMs);
+    QCOMPARE(status_of(3)["state"].text_or(""), std::string("killed"));
+    QVERIFY(status_of(3)["lost"]["bytes"].number_or(-1) >= 0);
+    QVERIFY(window_->commands().run(QStringLiteral("nodes.heal_all")));
+    QTRY_VERIFY_WITH_TIMEOUT(session_->conditionOf(3).healthy(), kSoonMs);
+    QTRY_COMPARE_WITH_TIMEOUT(inSync(0), std::size_t{3}, kSoonMs);
+  }
+
+  void theControlPortIsShown() {
+    window_->showPage(QStringLiteral("clients"));
+    auto* doctor = window_->findChild<DoctorPanel*>();
+    QVERIFY(doctor != nullptr);
+    doctor->examine();
+    const QString address = session_->controlPort().address;
+    const auto labels = doctor->findChildren<QLabel*>();
+    QVERIFY(std::any_of(labels.begin(), labels.end(), [&](const QLabel* label) { return label->text().contains(address); }));
+    window_->showPage(QStringLiteral("cluster"));
   }
 
   void timeoutsOfTheDemoAreNamed() {

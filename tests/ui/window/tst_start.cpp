@@ -71,6 +71,7 @@ WindowArguments memory_on(int port) {
   arguments.port = port;
   arguments.no_demo = true;
   arguments.persist = false;
+  arguments.control = "off";
   return arguments;
 }
 
@@ -137,6 +138,45 @@ class TestStart : public QObject {
     QVERIFY(app.session()->storage().in_memory);
     QCOMPARE(code, -1);
     app.end();
+  }
+
+  void the_control_port_is_opened_elsewhere_or_not_at_all() {
+    WindowArguments arguments = memory_on(0);
+    {
+      Application app(arguments, [](int) {});
+      QCOMPARE(app.begin(), 0);
+      QTRY_VERIFY_WITH_TIMEOUT(app.session()->running(), 15'000);
+      QVERIFY(app.session()->controlPort() == hw::ui::SessionNodes::ControlPort{});
+      QCOMPARE(app.session()->conditions().size(), std::size_t{1});  // the window's own hand needs no port
+    }
+    arguments.control = "127.0.0.1:0";
+    Application first(arguments, [](int) {});
+    QCOMPARE(first.begin(), 0);
+    QTRY_VERIFY_WITH_TIMEOUT(first.session()->running(), 15'000);
+    const QString taken = first.session()->controlPort().address;
+    QVERIFY2(taken.startsWith(QStringLiteral("127.0.0.1:")), qPrintable(taken));
+    // One that was asked for and is taken: the cluster runs, and says why nobody else controls it.
+    arguments.control = taken.toStdString();
+    {
+      Application second(arguments, [](int) {});
+      QCOMPARE(second.begin(), 0);
+      QTRY_VERIFY_WITH_TIMEOUT(second.session()->running(), 15'000);
+      QVERIFY(second.session()->controlPort().address.isEmpty());
+      QVERIFY2(second.session()->controlPort().problem.contains(taken.section(QLatin1Char(':'), -1)), qPrintable(second.session()->controlPort().problem));
+    }
+    // The usual one need not be free.
+    arguments.control = "default";
+    Application third(arguments, [](int) {});
+    QCOMPARE(third.begin(), 0);
+    QTRY_VERIFY_WITH_TIMEOUT(third.session()->running(), 15'000);
+    Application fourth(arguments, [](int) {});
+    QCOMPARE(fourth.begin(), 0);
+    QTRY_VERIFY_WITH_TIMEOUT(fourth.session()->running(), 15'000);
+    QVERIFY(!third.session()->controlPort().address.isEmpty() && !fourth.session()->controlPort().address.isEmpty());
+    QVERIFY(third.session()->controlPort().address != fourth.session()->controlPort().address);
+    arguments.control = "nonsense";
+    Application fifth(arguments, [](int) {});
+    QCOMPARE(fifth.begin(), static_cast<int>(hw::app::ExitCode::usage));
   }
 
   void no_demo_means_no_demo_topic() {
