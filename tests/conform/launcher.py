@@ -10,7 +10,8 @@
   launcher.py start-broker DIR ID  the same data and port again; returns when the node serves
 
 The daemon is HIGHWATER_BIN/highwaterd, one process a node. One broker and one controller are always one combined node. disks=N
-gives a node so many log directories. prop.KEY lines and node.ID.KEY lines become configurations.
+gives a node so many log directories. prop.KEY lines and node.ID.KEY lines become configurations. control=true opens each node's control
+port; DIR/control.ID says where.
 """
 import base64
 import os
@@ -128,8 +129,13 @@ def start(folder):
             for key, value in given.items():
                 if key.startswith(f"node.{n}."):
                     f.write(f"{key[len(f'node.{n}.'):]}={value}\n")
+        arguments = "" if alone else f"--cluster-id\n{cluster_id}\n--initial-controllers\n{voters}\n"
+        if given.get("control") == "true":
+            with open(f"{folder}/control.{n}", "w", encoding="ascii") as f:
+                f.write(f"127.0.0.1:{free_port()}")
+            arguments += "--control\n" + open(f"{folder}/control.{n}", encoding="ascii").read() + "\n"
         with open(f"{folder}/{n}.arguments", "w", encoding="ascii") as f:
-            f.write("" if alone else f"--cluster-id\n{cluster_id}\n--initial-controllers\n{voters}\n")
+            f.write(arguments)
     for n, ready in [(n, launch(folder, n)) for n in nodes]:
         wait_ready(folder, n, ready)
     for name, of in (("bootstrap", [client[n] for n in broker_ids]), ("controllers", [control[n] for n in controller_ids])):
