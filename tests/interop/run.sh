@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Untouched clients against highwaterd.   tests/interop/run.sh [TIER]…   (through ./dev interop)
-#   kcat python java java-clients tools kafka-python aiokafka kafkajs confluent-javascript go rdkafka mixed
+#   kcat python java java-clients tools tools-cluster kafka-python aiokafka kafkajs confluent-javascript go rdkafka mixed
 # A tier whose tools are missing says `skipped, needs X`; it fails instead where HIGHWATER_MUST_RUN names it.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -46,9 +46,9 @@ skip() { # skip NEEDS TIER
 }
 export here cache work bin
 # shellcheck source=/dev/null
-for tier in kcat python java clients tools mixed; do source "$here/tier_$tier.sh"; done
+for tier in kcat python java clients tools cluster mixed; do source "$here/tier_$tier.sh"; done
 
-[ $# -gt 0 ] || set -- kcat python java java-clients tools kafka-python aiokafka kafkajs confluent-javascript go rdkafka mixed
+[ $# -gt 0 ] || set -- kcat python java java-clients tools tools-cluster kafka-python aiokafka kafkajs confluent-javascript go rdkafka mixed
 for tier in "$@"; do
   echo "== $tier"
   port=0
