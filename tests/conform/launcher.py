@@ -104,7 +104,7 @@ def start(folder):
     if given.get("protocol", "PLAINTEXT") != "PLAINTEXT":
         sys.exit("launcher: only PLAINTEXT so far")
     broker_ids = [str(i) for i in range(brokers)]
-    controller_ids = broker_ids[:controllers] if combined else [str(3000 + i) for i in range(controllers)]
+    controller_ids = [str(i if combined else 3000 + i) for i in range(controllers)]
     nodes = broker_ids + [c for c in controller_ids if c not in broker_ids]
     client = {n: free_port() for n in broker_ids}
     control = {n: free_port() for n in controller_ids}
