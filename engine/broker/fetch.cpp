@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "engine/base/trial.h"
 #include "engine/broker/broker_impl.h"
 
 namespace hw::broker {
@@ -18,7 +19,7 @@ void Broker::Impl::read(const ParkedFetch& fetch, const FetchPartition& wanted, 
     data.aborted_transactions = std::nullopt;
     return;
   }
-  if (replicas.canary == Canary::stale_fetch_counts && follower && fetch.arrived) {
+  if (trial::has_bug(trial::Canary::stale_fetch_counts) && follower && fetch.arrived) {
     static_cast<void>(note_follower(fetch, wanted, *partition, now));
   }
   data.error_code = partition->check(follower || fetch.version < 11, wanted.current_leader_epoch);
@@ -72,6 +73,10 @@ void Broker::Impl::read(const ParkedFetch& fetch, const FetchPartition& wanted, 
   request.from = wanted.fetch_offset;
   request.max_bytes = std::min<std::int64_t>(std::max(wanted.max_bytes, 0), std::max<std::int64_t>(limit, 0));
   request.at_least_one_batch = at_least_one;
+  if (request.max_bytes > 0 && trial::happens(trial::Oddity::short_fetch)) {
+    request.max_bytes = 1;
+    request.at_least_one_batch = true;
+  }
   request.isolation = isolation;
   log::ReadOutcome outcome = log.read(request);
   data.error_code = outcome.error;

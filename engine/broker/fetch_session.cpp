@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "engine/base/trial.h"
+
 namespace hw::broker {
 
 std::int32_t next_session_epoch(std::int32_t epoch) noexcept {
@@ -104,6 +106,9 @@ FetchSessionCache::Opening FetchSessionCache::begin(const wire::FetchRequest& re
     }
     opening.wants_session = request.session_epoch == kInitialSessionEpoch;
     return opening;
+  }
+  if (trial::happens(trial::Oddity::lost_fetch_session)) {
+    remove(request.session_id);
   }
   FetchSession* session = find(request.session_id);
   if (session == nullptr) {

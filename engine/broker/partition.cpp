@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/base/trial.h"
+
 namespace hw::broker {
 
 namespace {
@@ -105,7 +107,7 @@ void Partition::forget_followers() noexcept {
 void Partition::mark_members() {
   for (Replica& replica : remote_) {
     replica.in_isr = contains(isr_, replica.id);
-    replica.in_maximal = replica.in_isr || (proposal_ && context_.canary != Canary::watermark_forgets_proposal &&
+    replica.in_maximal = replica.in_isr || (proposal_ && !trial::has_bug(trial::Canary::watermark_forgets_proposal) &&
                                             contains(proposal_->isr, replica.id));
   }
 }
@@ -115,8 +117,11 @@ wire::ErrorCode Partition::check(bool leader_only, LeaderEpoch current_leader_ep
     return wire::ErrorCode::kafka_storage_error;
   }
   if (current_leader_epoch.value() >= 0 && current_leader_epoch != leader_epoch_) {
-    return current_leader_epoch < leader_epoch_ ? wire::ErrorCode::fenced_leader_epoch
-                                                : wire::ErrorCode::unknown_leader_epoch;
+    if (current_leader_epoch < leader_epoch_) {
+      trial::mark(trial::Mark::fetch_fenced_epoch);
+      return wire::ErrorCode::fenced_leader_epoch;
+    }
+    return wire::ErrorCode::unknown_leader_epoch;
   }
   if (leader_only && !is_leader()) {
     return wire::ErrorCode::not_leader_or_follower;
@@ -142,6 +147,7 @@ log::AppendOutcome Partition::append(log::AppendRequest request, std::int16_t ac
   HW_ASSERT(is_leader() && log_ != nullptr, "P1");
   moved = false;
   if (acks == -1 && under_min_insync_replicas()) {
+    trial::mark(trial::Mark::produce_under_min_isr);
     log::AppendOutcome refused;
     refused.error = wire::ErrorCode::not_enough_replicas;
     refused.log_start_offset = log_->log_start_offset();
@@ -217,6 +223,7 @@ wire::ErrorCode Partition::follower_fetched(const Position& position, Instant no
     // A request that was on its way while the broker registered anew (KIP-903).
     const metadata::BrokerImage* alive = context_.alive(replica.id);
     if (alive != nullptr && alive->epoch > position.broker_epoch) {
+      trial::mark(trial::Mark::fetch_stale_broker_epoch);
       return wire::ErrorCode::not_leader_or_follower;
     }
   }
@@ -249,16 +256,17 @@ Offset Partition::follower_log_end(BrokerId follower) const noexcept {
 }
 
 void Partition::maybe_expand(const Replica& replica) {
-  if (!may_propose() || replica.in_isr || !eligible(replica)) {
+  if (!may_propose() || replica.in_isr || !eligible(replica) || trial::has_bug(trial::Canary::never_expands)) {
     return;
   }
   const bool has_everything =
       replica.log_end >= log_->high_watermark() && replica.log_end >= leader_epoch_start_;
-  if (!has_everything && context_.canary != Canary::early_expand) {
+  if (!has_everything && !trial::has_bug(trial::Canary::early_expand)) {
     return;
   }
   std::vector<BrokerId> isr = isr_;
   isr.push_back(replica.id);
+  trial::mark(trial::Mark::isr_expands);
   propose(std::move(isr));
 }
 
@@ -285,6 +293,7 @@ bool Partition::check_lag(Instant now) {
         std::erase(isr, replica.id);
       }
     }
+    trial::mark(trial::Mark::isr_shrinks);
     propose(std::move(isr));
   }
   expand_to_caught_up(now);
@@ -312,12 +321,15 @@ bool Partition::maybe_advance_high_watermark(Instant now) {
     return false;
   }
   Offset candidate = log_->settled_end();
-  if (context_.canary != Canary::watermark_without_followers) {
+  if (!trial::has_bug(trial::Canary::watermark_without_followers)) {
     for (const Replica& replica : remote_) {
       if (replica.log_end < candidate &&
           (replica.in_maximal || (!replica.in_isr && caught_up(replica, now) && eligible(replica) &&
-                                  context_.canary != Canary::watermark_forgets_proposal))) {
+                                  !trial::has_bug(trial::Canary::watermark_forgets_proposal)))) {
         candidate = replica.log_end;
+        if (!replica.in_isr) {
+          trial::mark(trial::Mark::watermark_held_by_joiner);
+        }
       }
     }
   }
@@ -410,6 +422,7 @@ bool Partition::proposal_answered(std::int32_t partition_epoch,
       break;
     case ErrorCode::operation_not_attempted:
     case ErrorCode::ineligible_replica:
+      trial::mark(trial::Mark::isr_change_refused);
       // Not now. The follower's next fetch, or the next look at who is behind, proposes again.
       drop_proposal();
       mark_members();
@@ -431,6 +444,9 @@ bool Partition::proposal_answered(std::int32_t partition_epoch,
     return false;
   }
   drop_proposal();
+  if (trial::has_bug(trial::Canary::watermark_goes_back)) {
+    log_->set_high_watermark(leader_epoch_start_);
+  }
   isr_ = answer.isr;
   partition_epoch_ = answer.partition_epoch;
   mark_members();
@@ -487,7 +503,7 @@ void Partition::note_replicated(Offset from, std::int64_t size_bytes) const {
 }
 
 Result<void> Partition::truncate_to_divergence(LeaderEpoch leader_epoch, Offset end_offset) {
-  if (context_.canary == Canary::no_truncation) {
+  if (trial::has_bug(trial::Canary::no_truncation)) {
     return {};
   }
   Offset target = end_offset;
@@ -509,6 +525,9 @@ Result<void> Partition::truncate_to(Offset offset, event::TruncationCause cause)
   const Offset before = log_->log_end_offset();
   const Offset to = std::min(offset, before);
   HW_CHECK(log_->truncate_to(to));
+  if (to < before) {
+    trial::mark(trial::Mark::follower_truncates);
+  }
   if (to < before && context_.events != nullptr) {
     context_.events->emit(event::LogTruncated{context_.self, topic_.id, index_, before, to, leader_, leader_epoch_, cause});
   }
@@ -517,6 +536,7 @@ Result<void> Partition::truncate_to(Offset offset, event::TruncationCause cause)
 
 Result<void> Partition::restart_at(Offset offset) {
   const Offset before = log_->log_end_offset();
+  trial::mark(trial::Mark::follower_restarts_at_leader_start);
   HW_CHECK(log_->truncate_fully_and_start_at(offset));
   if (context_.events != nullptr) {
     context_.events->emit(event::LogTruncated{context_.self, topic_.id, index_, before, offset, leader_, leader_epoch_,

@@ -4,6 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "engine/base/trial.h"
 #include "engine/broker/broker_impl.h"
 
 namespace hw::broker {
@@ -173,7 +174,8 @@ void Broker::Impl::produce(const ProduceCaller& caller, wire::ProduceRequest& re
         if (answer.error_code == ErrorCode::not_leader_or_follower && caller.version >= 10) {
           name_leader(where, answer.current_leader, &response.node_endpoints);
         }
-      } else if (request.acks != 0 && where.partition->acknowledged_end(request.acks) < required) {
+      } else if (request.acks != 0 && where.partition->acknowledged_end(request.acks) < required &&
+                 !trial::has_bug(trial::Canary::acks_before_isr)) {
         waiting.push_back({where.partition->topic().id, where.partition->index(), required,
                            response.responses.size() - 1, topic_answer.partition_responses.size() - 1, false});
       }
@@ -200,7 +202,8 @@ void Broker::Impl::produce(const ProduceCaller& caller, wire::ProduceRequest& re
     expire(*parked, out);
     return;
   }
-  park_produce(std::move(parked), now.instant + milliseconds(std::max(request.timeout_ms, 0)));
+  const bool early = trial::happens(trial::Oddity::early_time_out);
+  park_produce(std::move(parked), now.instant + milliseconds(early ? 0 : std::max(request.timeout_ms, 0)));
 }
 
 void Broker::Impl::park_produce(std::unique_ptr<ParkedProduce> parked, Instant deadline) {
@@ -232,6 +235,7 @@ bool Broker::Impl::look_at_produce(ParkedProduce& operation) {
           continue;
         }
         if (operation.acks == -1 && partition->maximal_isr_too_small()) {
+          trial::mark(trial::Mark::produce_min_isr_lost);
           error = ErrorCode::not_enough_replicas_after_append;
         }
       }
@@ -264,6 +268,7 @@ void Broker::Impl::finish_pending(ParkedProduce& operation, std::size_t i, Error
 }
 
 void Broker::Impl::expire(ParkedProduce& operation, BrokerOutputs& out) {
+  trial::mark(trial::Mark::produce_times_out);
   for (std::size_t i = 0; i < operation.pending.size(); ++i) {
     if (!operation.pending[i].done) {
       finish_pending(operation, i, ErrorCode::request_timed_out);

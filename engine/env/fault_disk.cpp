@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/base/trial.h"
+
 namespace hw::env {
 
 class FaultFile final : public File {
@@ -71,6 +73,9 @@ class FaultFile final : public File {
     HW_CHECK(alive());
     if (disk_.strikes()) {
       return fail(Errc::io, "injected: sync " + path_);
+    }
+    if (trial::has_bug(trial::Canary::syncs_nothing)) {
+      return {};
     }
     // Only noted: what stable storage holds is decided here, not below.
     FaultDisk::Fate& fate = disk_.fates_[path_];
@@ -258,7 +263,7 @@ Result<void> FaultDisk::crash() {
       continue;
     }
     const std::uint64_t tail = size - fate.synced;
-    switch (prng_.below(4)) {
+    switch (prng_.below(6)) {
       case 0:  // all of it happened to reach the disk
         break;
       case 1:
@@ -267,6 +272,22 @@ Result<void> FaultDisk::crash() {
       case 2:
         HW_CHECK(file->truncate(fate.synced + prng_.below(tail)));
         break;
+      case 3: {  // a page in the middle did not reach it
+        constexpr std::uint64_t kPage = 4096;
+        const std::uint64_t from = fate.synced + prng_.below(tail);
+        const std::vector<std::byte> zeros(static_cast<std::size_t>(std::min(kPage, size - from)));
+        HW_CHECK(file->write_at(from, zeros));
+        break;
+      }
+      case 4: {  // a bit on its way
+        const std::uint64_t at = fate.synced + prng_.below(tail);
+        std::byte one{};
+        if (file->read_at(at, {&one, 1}) == 1) {
+          one ^= std::byte{1} << prng_.below(8);
+          HW_CHECK(file->write_at(at, {&one, 1}));
+        }
+        break;
+      }
       default: {
         const std::uint64_t kept = prng_.below(tail);
         const std::vector<std::byte> zeros(static_cast<std::size_t>(tail - kept));

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/base/assert.h"
+#include "engine/base/trial.h"
 #include "engine/groups/classic/classic_protocol.h"
 #include "engine/groups/offsets/offset_protocol.h"
 #include "engine/groups/runtime/java_string.h"
@@ -86,7 +87,7 @@ struct GroupCoordinator::Impl {
       error = ErrorCode::not_coordinator;
       return nullptr;
     }
-    if (found->second->loading()) {
+    if (found->second->loading() || trial::happens(trial::Oddity::coordinator_loads)) {
       error = ErrorCode::coordinator_load_in_progress;
       return nullptr;
     }

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "engine/base/trial.h"
 #include "engine/log/partition_log_impl.h"
 #include "engine/wire/record/record_iterator.h"
 #include "engine/wire/record/validate.h"
@@ -113,6 +114,7 @@ AppendOutcome PartitionLog::Impl::append_from_client(AppendRequest request) {
   if (batch.has_producer_id()) {
     const ProducerVerdict verdict = producers_.check(batch, ProducerCheck::sequence);
     if (verdict.duplicate != nullptr) {
+      trial::mark(trial::Mark::repeat_answered);
       outcome.duplicate = true;
       outcome.base_offset = verdict.duplicate->first_offset();
       outcome.last_offset = verdict.duplicate->last_offset;
@@ -296,7 +298,9 @@ Result<void> PartitionLog::Impl::maybe_roll(std::size_t size, std::int64_t max_t
           segment.offset_index().file().count() >= max_index / 8 ||
           segment.time_index().file().count() + 1 >= std::max<std::size_t>(max_index / 12, 1);
   }
-  due = due || last_offset - segment.base_offset() > std::numeric_limits<std::int32_t>::max();
+  constexpr OffsetDelta kEarlyRollFrom = 100;
+  due = due || last_offset - segment.base_offset() > std::numeric_limits<std::int32_t>::max() ||
+        (last_offset - segment.base_offset() > kEarlyRollFrom && trial::happens(trial::Oddity::early_roll));
   if (!due) {
     return {};
   }

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "engine/base/trial.h"
 #include "engine/log/partition_log_impl.h"
 
 namespace hw::log {
@@ -235,6 +236,7 @@ Result<void> PartitionLog::advance_log_start_offset(Offset offset) {
   if (offset > impl_->high_watermark_) {
     return fail(Errc::invalid, "the log start cannot pass the high watermark");
   }
+  trial::mark(trial::Mark::log_start_moved);
   return impl_->raise_log_start(offset, event::DeletionCause::records);
 }
 

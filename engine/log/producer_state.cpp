@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "engine/base/trial.h"
 #include "engine/wire/record/batch_builder.h"
 #include "engine/wire/record/crc32c.h"
 #include "engine/wire/record/record_iterator.h"
@@ -93,6 +94,9 @@ ProducerVerdict ProducerState::check(const wire::BatchView& batch, ProducerCheck
   }
   if (how == ProducerCheck::sequence) {
     if (const ProducerBatch* duplicate = entry.find_duplicate(batch)) {
+      if (trial::has_bug(trial::Canary::repeats_appended)) {
+        return {};
+      }
       return {wire::ErrorCode::none, duplicate, {}};
     }
   }
@@ -115,6 +119,7 @@ ProducerVerdict ProducerState::check(const wire::BatchView& batch, ProducerCheck
   const std::int32_t last = entry.last_sequence();
   const bool follows = last == kMaxSequence ? first == 0 : first == last + 1;
   if (!follows && entry.epoch != kNoProducerEpoch) {
+    trial::mark(trial::Mark::sequence_gap);
     return {wire::ErrorCode::out_of_order_sequence_number, nullptr,
             "sequence " + std::to_string(first) + " does not follow " + std::to_string(last)};
   }

@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "engine/base/trial.h"
 #include "engine/log/checkpoint_file.h"
 #include "engine/log/file_batch_reader.h"
 #include "engine/log/log_directory.h"
@@ -289,6 +290,9 @@ Result<void> PartitionLog::Impl::recover_from(std::size_t first, WallTime now) {
     expected = std::max(recovered.next_offset, segment.base_offset());
     log_end_ = expected;
     if (recovered.cut_bytes > 0) {
+      if (trial::has_bug(trial::Canary::refuses_torn_tail)) {
+        return fail(Errc::corrupt, directory_ + " ends in part of a batch");
+      }
       cut += static_cast<std::int64_t>(recovered.cut_bytes);
       size_ -= static_cast<std::int64_t>(recovered.cut_bytes);
       const std::int64_t before = size_;
@@ -311,6 +315,7 @@ Result<void> PartitionLog::Impl::recover_from(std::size_t first, WallTime now) {
   producers_.set_end_offset(log_end_);
   HW_CHECK(remove_snapshots_from(log_end_));
   if (cut > 0) {
+    trial::mark(trial::Mark::tail_cut_at_recovery);
     emit(event::LogRecovered{context_.node, identity_.topic_id, identity_.partition, log_end_, cut});
   }
   return {};

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/base/assert.h"
+#include "engine/base/trial.h"
 #include "engine/metadata/controller.h"
 #include "engine/metadata/detail/controller_impl.h"
 
@@ -245,6 +246,7 @@ BrokerControl Controller::Impl::change_control(const wire::BrokerHeartbeatReques
       break;
     case BrokerControl::controlled_shutdown:
       if (!broker.in_controlled_shutdown) {
+        trial::mark(trial::Mark::controlled_shutdown_moves);
         records.push_back(registration_change(broker, Change::controlled_shutdown));
       }
       for (Record& record : records_for_leaving(id)) {
@@ -362,6 +364,7 @@ void Controller::unregister_controller(BrokerId controller, Done<Refusal> done) 
 void Controller::Impl::fence(BrokerId id, std::function<void(bool)> run) {
   std::vector<Record> records;
   if (const BrokerImage* broker = image().find_broker(id); broker != nullptr && !broker->fenced) {
+    trial::mark(trial::Mark::broker_fenced);
     records = records_for_leaving(id);
     records.push_back(registration_change(*broker, Change::fence));
   }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/base/assert.h"
+#include "engine/base/trial.h"
 #include "engine/metadata/image/image_records.h"
 #include "engine/raft/format.h"
 #include "engine/wire/record/batch.h"
@@ -215,6 +216,9 @@ struct ControlPlane::Impl {
             return fail(Errc::corrupt, "a record of a metadata snapshot has no value");
           }
           HW_TRY(const Record record, decode_record(records.share(*view.value)));
+          if (std::holds_alternative<wire::ConfigRecord>(record) && trial::has_bug(trial::Canary::snapshot_forgets_configs)) {
+            continue;
+          }
           HW_CHECK(fresh.load(record));
         }
         if (records.failed()) {
@@ -231,6 +235,7 @@ struct ControlPlane::Impl {
     replayed_to = id->end_offset;
     replayed_epoch = id->epoch;
     appended.clear();
+    trial::mark(trial::Mark::snapshot_loaded);
     jumped = true;
     bytes_since_snapshot = 0;
     return {};
@@ -242,7 +247,7 @@ struct ControlPlane::Impl {
     if (builder.in_transaction() || image->offset() + 1 != replayed_to || bytes_since_snapshot == 0) {
       return {};
     }
-    if (bytes_since_snapshot < snapshot_after_bytes && now < snapshot_at) {
+    if (bytes_since_snapshot < snapshot_after_bytes && now < snapshot_at && !trial::happens(trial::Oddity::early_snapshot)) {
       return {};
     }
     const raft::SnapshotId id{replayed_to, replayed_epoch};

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "engine/base/trial.h"
+
 namespace hw::metadata {
 namespace {
 
@@ -44,11 +46,13 @@ void complete_reassignment(Target& target) {
   target.replicas = replicas;
   target.adding.clear();
   target.removing.clear();
+  trial::mark(trial::Mark::reassignment_done);
 }
 
 Brokers eligible(const Target& target, const PartitionImage& partition, const PartitionWish& wish,
                  const PartitionRules& rules) {
-  if (!rules.elr || static_cast<std::int32_t>(target.isr.size()) >= rules.min_insync_replicas) {
+  if (!rules.elr || (static_cast<std::int32_t>(target.isr.size()) >= rules.min_insync_replicas &&
+                     !trial::has_bug(trial::Canary::eligible_for_ever))) {
     return {};
   }
   Brokers result;
@@ -68,7 +72,9 @@ struct Elected {
 };
 
 Elected elect(const Target& target, const PartitionImage& partition, const PartitionWish& wish, const PartitionRules& rules) {
-  const auto usable = [&](BrokerId id) { return id != kNoBroker && id != wish.lost && rules.may_lead(id); };
+  const auto usable = [&](BrokerId id) {
+    return id != kNoBroker && id != wish.lost && (rules.may_lead(id) || trial::has_bug(trial::Canary::fenced_leads));
+  };
   const auto clean = [&](BrokerId id) {
     return (has(target.isr, id) || (target.isr.empty() && has(target.elr, id))) && usable(id);
   };
@@ -83,9 +89,10 @@ Elected elect(const Target& target, const PartitionImage& partition, const Parti
   }
   if (rules.elr && target.isr.empty() && target.elr.empty() && partition.last_known_elr.size() == 1 &&
       has(target.replicas, partition.last_known_elr.front()) && usable(partition.last_known_elr.front())) {
+    trial::mark(trial::Mark::elected_last_known);
     return {partition.last_known_elr.front(), true};
   }
-  if (wish.election == Election::unclean) {
+  if (wish.election == Election::unclean || trial::has_bug(trial::Canary::elects_anybody)) {
     const auto at = std::find_if(target.replicas.begin(), target.replicas.end(), usable);
     if (at != target.replicas.end()) {
       return {*at, true};
@@ -141,8 +148,12 @@ std::optional<wire::PartitionChangeRecord> change_partition(const Uuid& topic, P
       std::erase(target.elr, elected.leader);
     }
     recovery = eligible ? recovery : kRecovering;
+    trial::mark(eligible ? trial::Mark::elected_from_elr : trial::Mark::elected_uncleanly);
   }
   if (elected.leader != partition.leader) {
+    if (elected.leader == kNoBroker) {
+      trial::mark(trial::Mark::nobody_to_elect);
+    }
     record.leader = elected.leader;
   }
   if (record.leader == kSameLeader && !has_all(target.replicas, partition.replicas)) {

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <utility>
 
+#include "engine/base/trial.h"
 #include "engine/metadata/controller.h"
 #include "engine/metadata/detail/controller_impl.h"
 #include "engine/metadata/image/image_builder.h"
@@ -184,6 +185,10 @@ wire::AlterPartitionResponse::PartitionData Controller::Impl::alter_one(
   answer.error_code =
       known == nullptr ? ErrorCode::unknown_topic_or_partition : alter_error(asker, *known, wanted);
   if (answer.error_code != ErrorCode::none) {
+    return answer;
+  }
+  if (trial::happens(trial::Oddity::refused_isr)) {
+    answer.error_code = ErrorCode::operation_not_attempted;
     return answer;
   }
   PartitionWish wish;

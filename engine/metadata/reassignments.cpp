@@ -2,6 +2,7 @@
 // Reassignments: partitions that move to other replicas (KIP-455, KIP-860).
 #include <utility>
 
+#include "engine/base/trial.h"
 #include "engine/metadata/controller.h"
 #include "engine/metadata/detail/controller_impl.h"
 
@@ -30,6 +31,7 @@ Refusal Controller::Impl::reassign(const TopicImage* topic, const std::string& n
       return {ErrorCode::invalid_replica_assignment, "only replicas that " + place(name, wanted.partition_index) +
                                                          " moves to are in sync; going back would lose records"};
     }
+    trial::mark(trial::Mark::reassignment_cancelled);
     wish.isr = back.isr;
     wish.replicas = back.replicas;
     wish.adding.emplace();

@@ -2,6 +2,7 @@
 // Candidate: an epoch of its own, its vote for itself durable before anybody is asked.
 #include <algorithm>
 
+#include "engine/base/trial.h"
 #include "engine/raft/detail/quorum_impl.h"
 
 namespace hw::raft {
@@ -43,6 +44,7 @@ void Quorum::Impl::poll_candidate(Candidate& candidate) {
     return;
   }
   if (candidate.ballot.lost() || now >= candidate.election_at) {
+    trial::mark(trial::Mark::quorum_lost_election);
     // Voters that tie must not tie again: the pause grows and is drawn.
     constexpr std::int32_t kMostDoublings = 10;
     failed_rounds = std::min(failed_rounds + 1, kMostDoublings);

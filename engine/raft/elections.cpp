@@ -2,6 +2,7 @@
 // Vote, BeginQuorumEpoch and EndQuorumEpoch, both sides; and what requests and answers of all kinds have in common.
 #include <algorithm>
 
+#include "engine/base/trial.h"
 #include "engine/raft/detail/quorum_impl.h"
 
 namespace hw::raft {
@@ -131,7 +132,7 @@ void Quorum::Impl::ask_for_votes(Ballot& ballot, bool pre_vote) {
 
 bool Quorum::Impl::may_grant(const ReplicaKey& candidate, bool pre_vote, bool up_to_date) const {
   if (pre_vote) {
-    if (has_bug(Canary::grants_every_pre_vote)) {
+    if (trial::has_bug(trial::Canary::grants_every_pre_vote)) {
       return true;
     }
     if (in<Leader>() != nullptr) {
@@ -140,7 +141,7 @@ bool Quorum::Impl::may_grant(const ReplicaKey& candidate, bool pre_vote, bool up
     const Follower* follower = in<Follower>();
     return up_to_date && (follower == nullptr || !follower->has_fetched);
   }
-  if (has_bug(Canary::votes_twice)) {
+  if (trial::has_bug(trial::Canary::votes_twice)) {
     return up_to_date && in<Leader>() == nullptr;
   }
   if (in<Unattached>() == nullptr && in<Prospective>() == nullptr) {
@@ -187,8 +188,11 @@ void Quorum::Impl::handle(const Request& request, const wire::VoteRequest& vote)
   const ReplicaKey candidate{partition->replica_id, partition->replica_directory_id};
   const auto theirs = std::pair(LeaderEpoch(last_epoch), partition->last_offset);
   const bool up_to_date =
-      theirs >= std::pair(log.last_epoch(), log.end_offset()) || has_bug(Canary::ignores_log_order);
+      theirs >= std::pair(log.last_epoch(), log.end_offset()) || trial::has_bug(trial::Canary::ignores_log_order);
   const bool granted = may_grant(candidate, pre_vote, up_to_date);
+  if (pre_vote && !granted) {
+    trial::mark(trial::Mark::quorum_refused_pre_vote);
+  }
   if (granted && !pre_vote) {
     if (!election.voted || *election.voted != candidate) {
       election.voted = candidate;

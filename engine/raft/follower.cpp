@@ -3,6 +3,7 @@
 // An observer does the same without a vote.
 #include <algorithm>
 
+#include "engine/base/trial.h"
 #include "engine/raft/detail/quorum_impl.h"
 #include "engine/wire/record/batch.h"
 
@@ -84,7 +85,7 @@ wire::FetchRequest Quorum::Impl::fetch_request() const {
 
 void Quorum::Impl::fetch_from(const Destination& to) {
   const bool must_flush = config.always_flush || is_voter();
-  if (must_flush && flushed < log.end_offset() && !has_bug(Canary::fetches_unflushed)) {
+  if (must_flush && flushed < log.end_offset() && !trial::has_bug(trial::Canary::fetches_unflushed)) {
     return;  // Q5: with Flushed
   }
   if (link_free(to)) {
@@ -117,7 +118,7 @@ void Quorum::Impl::handle_response(BrokerId from, const wire::FetchResponse& res
     return;
   }
   if (partition.diverging_epoch.epoch >= 0) {
-    if (!has_bug(Canary::keeps_divergence) &&
+    if (!trial::has_bug(trial::Canary::keeps_divergence) &&
         !cut_divergence(LeaderEpoch(partition.diverging_epoch.epoch), partition.diverging_epoch.end_offset)) {
       return;
     }
@@ -195,10 +196,10 @@ void Quorum::Impl::follow_high_watermark(std::int64_t leaders) {
 bool Quorum::Impl::cut_divergence(LeaderEpoch of, Offset end) {
   const EpochEnd mine = log.end_offset_for_epoch(of);
   Offset to = std::min(mine.epoch == of ? std::min(mine.end_offset, end) : mine.end_offset, log.end_offset());
-  if (has_bug(Canary::truncates_committed)) {
+  if (trial::has_bug(trial::Canary::truncates_committed)) {
     to = log.start_offset();
   }
-  if (to < high_watermark && !has_bug(Canary::truncates_committed)) {
+  if (to < high_watermark && !trial::has_bug(trial::Canary::truncates_committed)) {
     fail_replica("the leader asks to cut the metadata log to offset " + std::to_string(to.value()) +
                  ", below what is committed (" + std::to_string(high_watermark.value()) + ")");
     return false;

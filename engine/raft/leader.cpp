@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "engine/base/assert.h"
+#include "engine/base/trial.h"
 #include "engine/raft/control_records.h"
 #include "engine/raft/detail/quorum_impl.h"
 
@@ -117,7 +118,7 @@ void Quorum::Impl::advance_high_watermark() {
   std::sort(ends.begin(), ends.end(), std::greater<>());
   const Offset reached = std::min(ends[ends.size() / 2], log.end_offset());
   // Q3: records of older epochs count only together with one of this epoch (Raft, figure 8).
-  if (reached <= leader->epoch_start && !has_bug(Canary::commits_old_epoch)) {
+  if (reached <= leader->epoch_start && !trial::has_bug(trial::Canary::commits_old_epoch)) {
     return;
   }
   if (reached > high_watermark) {
@@ -156,6 +157,7 @@ void Quorum::Impl::poll_leader(Leader& leader) {
     leader.check_quorum_at = now + check_quorum_timeout(config.fetch_timeout);
   }
   if (leader.resign_wanted || now >= leader.check_quorum_at) {
+    trial::mark(trial::Mark::quorum_resigns);
     become_resigned();
     return;
   }

@@ -2,6 +2,7 @@
 // Fetch of the metadata log at its leader: validation, divergence, waiting for what is not there yet.
 #include <algorithm>
 
+#include "engine/base/trial.h"
 #include "engine/raft/detail/quorum_impl.h"
 
 namespace hw::raft {
@@ -106,6 +107,7 @@ wire::FetchResponse Quorum::Impl::try_fetch(std::int16_t version, const ReplicaK
   }
   wire::FetchResponse response;
   if (from_snapshot) {
+    trial::mark(trial::Mark::quorum_snapshot_fetch);
     response = fetch_answer(version, ErrorCode::none);
     auto& told = response.responses.front().partitions.front();
     told.snapshot_id.end_offset = newest->end_offset;
@@ -114,6 +116,7 @@ wire::FetchResponse Quorum::Impl::try_fetch(std::int16_t version, const ReplicaK
     return response;
   }
   if (diverging) {
+    trial::mark(trial::Mark::quorum_diverging_fetch);
     response = fetch_answer(version, ErrorCode::none);
     auto& told = response.responses.front().partitions.front();
     told.diverging_epoch.epoch = diverging->epoch.value();
@@ -121,7 +124,7 @@ wire::FetchResponse Quorum::Impl::try_fetch(std::int16_t version, const ReplicaK
     noted_fetch(*in<Leader>(), replica);
     return response;
   }
-  Result<BytesChain> records = log.read(from, max_bytes);
+  Result<BytesChain> records = log.read(from, trial::happens(trial::Oddity::short_quorum_fetch) ? 1 : max_bytes);
   if (!records) {
     return fetch_answer(version, ErrorCode::unknown_server_error);
   }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/base/assert.h"
+#include "engine/base/trial.h"
 #include "engine/raft/control_records.h"
 #include "engine/raft/detail/quorum_impl.h"
 #include "engine/wire/record/batch.h"
@@ -218,7 +219,7 @@ Instant Quorum::Impl::next_deadline() const {
 void Quorum::Impl::persist() {
   HW_ASSERT(out != nullptr, "inside a step");
   out->persist = election;
-  if (!has_bug(Canary::answers_unpersisted)) {
+  if (!trial::has_bug(trial::Canary::answers_unpersisted)) {
     awaited = election;  // Q1
   } else if (Candidate* candidate = in<Candidate>(); candidate != nullptr && candidate->sole) {
     awaited = election;

@@ -2,6 +2,7 @@
 // Changes of the voters (KIP-853), one at a time, each by one VotersRecord; and DescribeQuorum.
 #include <algorithm>
 
+#include "engine/base/trial.h"
 #include "engine/raft/control_records.h"
 #include "engine/raft/detail/quorum_impl.h"
 
@@ -50,6 +51,9 @@ void Quorum::Impl::answer_change(ErrorCode error, const std::string& message) {
     return;
   }
   const VoterChange change = *std::exchange(leader->change, std::nullopt);
+  if (error == ErrorCode::none) {
+    trial::mark(change.kind == VoterChange::Kind::add ? trial::Mark::quorum_voter_added : trial::Mark::quorum_voter_removed);
+  }
   if (change.token == 0) {
     return;  // answered when it was appended
   }

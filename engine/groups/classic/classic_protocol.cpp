@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/base/assert.h"
+#include "engine/base/trial.h"
 
 namespace hw::groups {
 namespace {
@@ -550,6 +551,7 @@ void ClassicProtocol::sync(Shard& shard, const wire::SyncGroupRequest& request, 
   member.seen(now);
   switch (group->state()) {
     case ClassicState::preparing_rebalance:
+      trial::mark(trial::Mark::rebalance_over_rebalance);
       runtime_.answer(done, sync_error(ErrorCode::rebalance_in_progress));
       return;
     case ClassicState::completing_rebalance: {
@@ -634,7 +636,7 @@ void ClassicProtocol::assignments_stored(
     return;
   }
   for (auto& [id, member] : group->members()) {
-    const auto given = assignments.find(id);
+    const auto given = assignments.find(trial::has_bug(trial::Canary::assigns_to_everybody) ? leader : id);
     member.assignment = given == assignments.end() ? Bytes() : given->second;
   }
   propagate(shard, *group, ErrorCode::none, now);

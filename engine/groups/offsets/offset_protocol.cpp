@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "engine/base/trial.h"
 #include "engine/groups/runtime/java_string.h"
 
 namespace hw::groups {
@@ -65,6 +66,7 @@ void OffsetProtocol::commit(Shard& shard, const wire::OffsetCommitRequest& reque
                                                       : ErrorCode::illegal_generation;
   }  // otherwise: a simple group, which the first committed offset makes
   if (error != ErrorCode::none) {
+    trial::mark(trial::Mark::commit_fenced);
     runtime_.answer(std::move(done), commit_error(request, error));
     return;
   }

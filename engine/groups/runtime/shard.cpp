@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/base/assert.h"
+#include "engine/base/trial.h"
 
 namespace hw::groups {
 namespace {
@@ -61,6 +62,9 @@ bool Shard::replay(const Record& record, AppendId epoch) {
                              value->expire_timestamp,    value->topic_id};
     }
     if (epoch == 0) {
+      if (trial::has_bug(trial::Canary::forgets_commits) && offsets_.latest(*offset_key) != nullptr) {
+        return true;
+      }
       offsets_.set_committed(*offset_key, std::move(next));
     } else {
       offsets_.set(epoch, *offset_key, std::move(next));
@@ -87,6 +91,7 @@ void Shard::end_load(Now now) {
   for (const auto& [id, cell] : group_records_.cells()) {
     const std::optional<wire::GroupMetadataValue> value = decode_group_value(*cell.committed());
     HW_ASSERT(value.has_value(), "replay keeps only values that decode");
+    trial::mark(trial::Mark::group_loaded);
     groups_.emplace(id, std::make_shared<ClassicGroup>(id, ++runtime_.last_serial, *value));
   }
   // Offsets without a group record: a consumer that assigns itself ("simple" group).

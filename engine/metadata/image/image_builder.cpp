@@ -6,6 +6,8 @@
 #include <set>
 #include <type_traits>
 
+#include "engine/base/trial.h"
+
 namespace hw::metadata {
 
 bool is_internal_topic(std::string_view name) noexcept {
@@ -88,7 +90,9 @@ void apply_change(const wire::PartitionChangeRecord& record, PartitionImage& par
   }
   if (record.leader.value() != kNoLeaderChange) {
     partition.leader = record.leader;
-    partition.leader_epoch = LeaderEpoch(partition.leader_epoch.value() + 1);
+    if (!trial::has_bug(trial::Canary::keeps_leader_epoch)) {
+      partition.leader_epoch = LeaderEpoch(partition.leader_epoch.value() + 1);
+    }
   }
   if (record.leader_recovery_state >= 0) {
     partition.leader_recovery_state = record.leader_recovery_state;

@@ -9,6 +9,7 @@
 #include "engine/base/result.h"
 #include "engine/base/spsc_ring.h"
 #include "engine/base/time.h"
+#include "engine/base/trial.h"
 #include "engine/base/uuid.h"
 
 using namespace hw;  // NOLINT(google-build-using-namespace): a test
@@ -117,6 +118,48 @@ class TestBase : public QObject {
     QVERIFY(!box.put(std::make_unique<int>(2)));
     QCOMPARE(*box.take(), 2);
     QVERIFY(box.take() == nullptr);
+  }
+  void trialsAreInForceWhileTheyLive() {
+    using trial::Canary;
+    using trial::Oddity;
+    QVERIFY(!trial::has_bug(Canary::none));  // no trial at all
+    QVERIFY(!trial::happens(Oddity::short_fetch));
+    {
+      trial::Trial outer(Canary::votes_twice);
+      QVERIFY(trial::has_bug(Canary::votes_twice));
+      {
+        trial::Trial inner;
+        QVERIFY(!trial::has_bug(Canary::votes_twice));
+        trial::mark(trial::Mark::isr_shrinks);
+        QCOMPARE(inner.marks()[static_cast<std::size_t>(trial::Mark::isr_shrinks)], std::uint64_t{1});
+      }
+      QVERIFY(trial::has_bug(Canary::votes_twice));
+      QCOMPARE(outer.marks(), trial::MarkCounts{});
+      std::thread([] { QVERIFY(!trial::has_bug(Canary::votes_twice)); }).join();
+    }
+    QVERIFY(!trial::has_bug(Canary::votes_twice));
+    QCOMPARE(trial::canary_of("votes-twice").value(), Canary::votes_twice);
+    QVERIFY(!trial::canary_of("sings"));
+  }
+  void someOdditiesHappenOften() {
+    using trial::Oddity;
+    int on = 0;
+    int happened = 0;
+    constexpr int kRuns = 400;
+    constexpr int kAsked = 100;
+    for (std::uint64_t seed = 1; seed <= kRuns; ++seed) {
+      trial::Trial one;
+      QVERIFY(!trial::happens(Oddity::early_roll));  // none before they are drawn
+      one.draw_oddities(Prng(seed));
+      on += one.is_on(Oddity::early_roll) ? 1 : 0;
+      for (int i = 0; i < kAsked; ++i) {
+        const bool now = trial::happens(Oddity::early_roll);
+        QVERIFY(!now || one.is_on(Oddity::early_roll));
+        happened += now ? 1 : 0;
+      }
+    }
+    QVERIFY(on > kRuns / 5 && on < kRuns / 3);
+    QVERIFY(happened > on * kAsked / 5 && happened < on * kAsked / 3);
   }
 };
 

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "engine/base/prng.h"
+#include "engine/base/trial.h"
 #include "engine/broker/broker.h"
 #include "engine/env/memory_disk.h"
 #include "engine/log/log_manager.h"
@@ -34,7 +35,7 @@ using wire::ErrorCode;
 
 struct WorldOptions {
   std::uint64_t seed = 1;
-  broker::Canary canary = broker::Canary::none;
+  trial::Canary canary = trial::Canary::none;
   int partitions = 2;
   int producers = 3;
   Duration chaos = seconds(20);
@@ -180,7 +181,6 @@ class ReplicaWorld {
     options.replica_lag_time_max = milliseconds(1000);
     options.replica_fetch_wait_max = milliseconds(100);
     options.replica_fetch_backoff = milliseconds(200);
-    options.canary = options_.canary;
     node.broker = std::make_unique<broker::Broker>(
         options, *node.logs, &node.events, nullptr,
         [](const std::string&) {
@@ -947,6 +947,7 @@ class ReplicaWorld {
   }
 
   WorldOptions options_;
+  trial::Trial trial_{options_.canary};
   Prng prng_;
   Instant now_{1'000'000'000};
   std::multimap<Instant, std::function<void()>> queue_;

@@ -65,7 +65,7 @@ class TstReplication : public QObject {
   }
 
   void bugs_on_purpose_are_found_data() {
-    using broker::Canary;
+    using trial::Canary;
     QTest::addColumn<int>("canary");
     QTest::newRow("watermark without followers") << static_cast<int>(Canary::watermark_without_followers);
     QTest::newRow("watermark forgets the proposal") << static_cast<int>(Canary::watermark_forgets_proposal);
@@ -79,11 +79,11 @@ class TstReplication : public QObject {
     for (int i = 1; i <= kTries; ++i) {
       WorldOptions options;
       options.seed = static_cast<std::uint64_t>(i);
-      options.canary = static_cast<broker::Canary>(canary);
+      options.canary = static_cast<trial::Canary>(canary);
       ReplicaWorld world(options);
       if (const std::string violation = world.run(); !violation.empty()) {
         qInfo("found: %s", violation.c_str());
-        options.canary = broker::Canary::none;  // it was that bug, and nothing else
+        options.canary = trial::Canary::none;  // it was that bug, and nothing else
         ReplicaWorld sound(options);
         const std::string other = sound.run();
         QVERIFY2(other.empty(), told(other));

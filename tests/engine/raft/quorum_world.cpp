@@ -163,7 +163,6 @@ void World::start(int index) {
     config.addresses.push_back({other.key.id, other.endpoints.front().host, other.endpoints.front().port});
   }
   config.always_flush = !node.observes || options_.voter_changes;
-  config.canary = options_.canary;
   ++node.life;
   node.stopping = false;
   node.noted.clear();

@@ -22,6 +22,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/trial.h"
 #include "engine/raft/memory_log.h"
 #include "engine/raft/quorum.h"
 
@@ -30,7 +31,7 @@ namespace hw::raft::test {
 struct WorldOptions {
   int voters = 3;
   int observers = 0;
-  Canary canary = Canary::none;
+  trial::Canary canary = trial::Canary::none;
   Ratio lose{};            // of messages
   Ratio repeat{};
   Duration slowest = milliseconds(2);  // of one message
@@ -98,6 +99,7 @@ class World {
   [[nodiscard]] std::string converged();
 
   WorldOptions options_;
+  trial::Trial trial_{options_.canary};
   Prng prng_;
   std::vector<std::unique_ptr<Node>> nodes_;
   std::vector<Event> queue_;  // a heap

@@ -14,7 +14,7 @@ using namespace hw::raft::test;
 
 namespace {
 
-std::string run(std::uint64_t seed, Canary canary = Canary::none) {
+std::string run(std::uint64_t seed, trial::Canary canary = trial::Canary::none) {
   WorldOptions options = WorldOptions::drawn(seed);
   options.canary = canary;
   World world(options, seed);
@@ -127,7 +127,7 @@ void TestQuorumSim::leader_that_hands_over_is_replaced_at_once() {
 
 void TestQuorumSim::node_that_was_cut_off_does_not_depose_the_leader() {
   // The check is good for something: where pre-votes are not refused, the leader is deposed in some of the worlds.
-  for (const Canary canary : {Canary::none, Canary::grants_every_pre_vote}) {
+  for (const trial::Canary canary : {trial::Canary::none, trial::Canary::grants_every_pre_vote}) {
     int deposed = 0;
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
       WorldOptions options;
@@ -154,7 +154,7 @@ void TestQuorumSim::node_that_was_cut_off_does_not_depose_the_leader() {
         QVERIFY(world.quorum(away).view().state == QuorumView::State::follower);
       }
     }
-    QCOMPARE(deposed > 0, canary != Canary::none);
+    QCOMPARE(deposed > 0, canary != trial::Canary::none);
   }
 }
 
@@ -197,14 +197,14 @@ void TestQuorumSim::observers_follow() {
 
 void TestQuorumSim::canaries_are_found_data() {
   QTest::addColumn<int>("canary");
-  const auto row = [](const char* name, Canary canary) { QTest::newRow(name) << static_cast<int>(canary); };
-  row("votes twice", Canary::votes_twice);
-  row("commits an older epoch alone", Canary::commits_old_epoch);
-  row("answers before it is durable", Canary::answers_unpersisted);
-  row("fetches from what is not flushed", Canary::fetches_unflushed);
-  row("cuts what is committed", Canary::truncates_committed);
-  row("votes for logs that are behind", Canary::ignores_log_order);
-  row("keeps what diverges", Canary::keeps_divergence);
+  const auto row = [](const char* name, trial::Canary canary) { QTest::newRow(name) << static_cast<int>(canary); };
+  row("votes twice", trial::Canary::votes_twice);
+  row("commits an older epoch alone", trial::Canary::commits_old_epoch);
+  row("answers before it is durable", trial::Canary::answers_unpersisted);
+  row("fetches from what is not flushed", trial::Canary::fetches_unflushed);
+  row("cuts what is committed", trial::Canary::truncates_committed);
+  row("votes for logs that are behind", trial::Canary::ignores_log_order);
+  row("keeps what diverges", trial::Canary::keeps_divergence);
 }
 
 void TestQuorumSim::canaries_are_found() {
@@ -213,7 +213,7 @@ void TestQuorumSim::canaries_are_found() {
   std::string found;
   std::uint64_t seed = 1;
   for (; seed <= kMost && found.empty(); ++seed) {
-    found = run(seed, static_cast<Canary>(canary));
+    found = run(seed, static_cast<trial::Canary>(canary));
   }
   QVERIFY2(!found.empty(), "no seed finds it");
   qInfo("seed %llu: %s", static_cast<unsigned long long>(seed - 1), found.c_str());
