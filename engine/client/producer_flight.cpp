@@ -68,7 +68,14 @@ void Producer::mend_sequences(Partition& partition, const Batch& batch, bool app
                     sequence_after(batch.sequence, batch.marks.size()) == partition.next_sequence;
   if (last && !appended_maybe) {
     partition.next_sequence = batch.sequence;  // the next batch takes its place
-  } else {
+    return;
+  }
+  // What was sent behind it may have arrived and keeps its sequence: the broker's answer to the first of them tells the fate of both.
+  // Either it follows, or it is out of order, and then the broker has neither.
+  const bool next_tells = std::any_of(partition.queue.begin(), partition.queue.end(), [&](const std::unique_ptr<Batch>& other) {
+    return other.get() != &batch && other->sequence >= 0 && other->attempts > 0;
+  });
+  if (!appended_maybe || !next_tells) {
     bump_epoch(partition);
   }
 }
