@@ -5,7 +5,9 @@
 #include <chrono>
 #include <cstdio>
 #include <ctime>
+#include <map>
 #include <memory>
+#include <string>
 
 #include "app/hw/commands.h"
 #include "engine/sim/world.h"
@@ -20,9 +22,10 @@ struct SimArguments {
   std::int64_t seconds = 0;
   std::int64_t budget = 0;
   std::int16_t replicas = 0;
-  std::string canary;
+  trial::Canary canary = trial::Canary::none;
   bool quiet = false;
   bool twice = false;
+  bool marks = false;
 };
 
 double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
@@ -36,10 +39,26 @@ sim::Options options_of(const SimArguments& arguments, std::uint64_t seed) {
   return options;
 }
 
+std::string repeat_command(const SimArguments& arguments, std::uint64_t seed) {
+  return fmt::format("hw sim --seed {}{}{}{}", seed, arguments.seconds > 0 ? fmt::format(" --time {}", arguments.seconds) : "",
+                     arguments.replicas > 0 ? fmt::format(" --replicas {}", arguments.replicas) : "",
+                     arguments.canary == trial::Canary::none ? "" : fmt::format(" --canary {}", trial::name_of(arguments.canary)));
+}
+
+void print_marks(const trial::MarkCounts& marks) {
+  std::size_t never = 0;
+  for (std::size_t i = 0; i < marks.size(); ++i) {
+    fmt::print("  {:>12}  {}\n", marks[i] == 0 ? "never" : std::to_string(marks[i]), trial::name_of(static_cast<trial::Mark>(i)));
+    never += marks[i] == 0 ? 1U : 0U;
+  }
+  fmt::print("{} of {} marks were reached\n", marks.size() - never, marks.size());
+}
+
 int simulate(const SimArguments& arguments) {
   std::uint64_t failed = 0;
   std::uint64_t done = 0;
   double simulated = 0;
+  trial::MarkCounts marks{};
   const double began = cpu_seconds();
   const auto wall_began = std::chrono::steady_clock::now();
   const bool one = arguments.runs == 1 && !arguments.quiet;
@@ -55,6 +74,9 @@ int simulate(const SimArguments& arguments) {
     }
     const sim::Outcome outcome = one ? sim::run(options, print) : sim::run(options);
     simulated += static_cast<double>(outcome.simulated.ns) / 1e9;
+    for (std::size_t i = 0; i < marks.size(); ++i) {
+      marks[i] += outcome.marks[i];
+    }
     if (one || !outcome.violations.empty()) {
       fmt::print("seed {}: {}\n", seed, outcome.text());
     }
@@ -70,13 +92,14 @@ int simulate(const SimArguments& arguments) {
       for (const std::string& violation : outcome.violations) {
         fmt::print("  VIOLATION {}\n", violation);
       }
-      fmt::print("  repeat: hw sim --seed {}{}{}{}\n", seed, arguments.seconds > 0 ? fmt::format(" --time {}", arguments.seconds) : "",
-                 arguments.replicas > 0 ? fmt::format(" --replicas {}", arguments.replicas) : "",
-                 arguments.canary.empty() ? "" : " --canary " + arguments.canary);
+      fmt::print("  repeat: {}\n", repeat_command(arguments, seed));
     }
     std::fflush(stdout);
   }
   const double cpu = cpu_seconds() - began;
+  if (arguments.marks) {
+    print_marks(marks);
+  }
   fmt::print("{} of {} runs with a violation; {:.0f} simulated seconds in {:.1f} s of CPU ({:.0f} a second)\n", failed, done, simulated, cpu,
              cpu > 0 ? simulated / cpu : 0.0);
   return static_cast<int>(failed == 0 ? Exit::ok : Exit::failed);
@@ -93,8 +116,16 @@ void add_sim(CLI::App& cli, Common& common) {
   command->add_option("--time", arguments->seconds, "simulated seconds with faults (default: drawn from the seed)");
   command->add_option("--replicas", arguments->replicas, "replication factor (default: drawn from the seed)")->check(CLI::Range(1, 5));
   command->add_option("--for", arguments->budget, "begin no run after so many real seconds");
-  command->add_option("--canary", arguments->canary, "switch a known bug on, to see that it is found");
+  std::map<std::string, trial::Canary> canaries;
+  for (std::size_t i = 1; i < static_cast<std::size_t>(trial::Canary::count); ++i) {
+    const auto canary = static_cast<trial::Canary>(i);
+    canaries.emplace(trial::name_of(canary), canary);
+  }
+  command->add_option("--canary", arguments->canary, "switch a known bug on, to see that it is found")
+      ->option_text("NAME")
+      ->transform(CLI::CheckedTransformer(canaries));
   command->add_flag("--quiet,-q", arguments->quiet, "of one run only the result");
+  command->add_flag("--marks", arguments->marks, "at the end, how often each rare branch was reached");
   command->add_flag("--twice", arguments->twice, "run each seed twice and compare the traces");
   command->callback([arguments, &common] { common.run = [arguments] { return simulate(*arguments); }; });
 }

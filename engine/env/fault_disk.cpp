@@ -279,13 +279,14 @@ Result<void> FaultDisk::crash() {
         HW_CHECK(file->write_at(from, zeros));
         break;
       }
-      case 4: {  // a bit on its way
-        const std::uint64_t at = fate.synced + prng_.below(tail);
-        std::byte one{};
-        if (file->read_at(at, {&one, 1}) == 1) {
-          one ^= std::byte{1} << prng_.below(8);
-          HW_CHECK(file->write_at(at, {&one, 1}));
+      case 4: {  // a sector holds anything
+        constexpr std::uint64_t kSector = 512;
+        const std::uint64_t at = std::max(fate.synced, (fate.synced + prng_.below(tail)) / kSector * kSector);
+        std::vector<std::byte> garbage(static_cast<std::size_t>(std::min(kSector, size - at)));
+        for (std::byte& one : garbage) {
+          one = static_cast<std::byte>(prng_.below(256));
         }
+        HW_CHECK(file->write_at(at, garbage));
         break;
       }
       default: {

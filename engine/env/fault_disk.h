@@ -2,8 +2,9 @@
 // FaultDisk: another Disk that fails on purpose, and remembers what reached stable storage.
 //
 // crash() loses what was not synced: per file, by the Prng, the tail behind the last sync() is kept, dropped, torn at any
-// byte, zeroed (a length that reached the disk without its data), zeroed in the middle, or has a bit flipped. Files never synced, in directories never synced,
-// may vanish. Renames and removals survive. Handles of before the crash answer Errc::closed.
+// byte, zeroed (a length that reached the disk without its data), zeroed in the middle, or holds garbage in one sector.
+// Files never synced, in directories never synced, may vanish. Renames and removals survive. Handles of before the crash
+// answer Errc::closed.
 // Faults: fail_after() makes the n-th write operation from now fail (once, after part of its bytes); set_capacity() makes
 // appends beyond it Errc::no_space.
 // Thread rule: one thread.

@@ -10,7 +10,6 @@ namespace hw::sim {
 using client::Input;
 
 namespace {
-constexpr Duration kAdminWithin = seconds(20);
 constexpr Duration kBackAfter = seconds(2);
 constexpr std::int64_t kEpochMs = 1'700'000'000'000;
 }  // namespace
@@ -91,7 +90,7 @@ void ClientHost::end_life() {
 ProducerHost::ProducerHost(ClientSetting setting, Options options, Prng prng)
     : ClientHost(setting, "producer-" + std::to_string(options.number)), options_(std::move(options)), prng_(prng) {
   core_ = std::make_unique<client::Producer>(options_.config, Prng(prng_.next()));
-  if (options_.careful) {
+  if (options_.idempotent) {
     history().idempotent.insert(options_.number);
   }
 }
@@ -121,7 +120,7 @@ void ProducerHost::produce() {
       break;
     }
     topic_of_[next_] = topic;
-    ++next_;
+    history().made[options_.number] = ++next_;
     ++history().sent;
   }
   tick();
@@ -148,7 +147,7 @@ void ProducerHost::tell() {
       continue;
     }
     ++history().acked;
-    if (options_.careful && delivery.offset >= 0) {
+    if (options_.acks == -1 && delivery.offset >= 0) {
       const PartitionKey key{topic.mapped(), delivery.partition};
       history().seen.push_back({key, delivery.offset, {options_.number, number}, false});
       std::int64_t& end = history().acknowledged_end[key];
@@ -237,71 +236,6 @@ void ConsumerHost::crash() {
   beginning_.clear();
   core_.reset();
   then(kBackAfter, [this] { begin(); });
-}
-
-// ---------------------------------------------------------------- administrator
-
-AdminHost::AdminHost(ClientSetting setting, client::ClusterConfig config, Prng prng)
-    : ClientHost(setting, "admin"), core_(std::move(config)), prng_(prng) {}
-
-void AdminHost::create(const client::NewTopic& topic) {
-  wanted_.insert(topic.name);
-  ask(topic);
-}
-
-void AdminHost::ask(const client::NewTopic& topic) {
-  const std::uint64_t token = next_++;
-  asked_[token] = topic;
-  core_.create_topic(token, topic, now() + kAdminWithin);
-  tick();
-}
-
-void AdminHost::core_step(const Input& input) {
-  core_.step(input, now(), out_);
-  perform(out_.io);
-  std::vector<client::AdminResult> results;
-  results.swap(out_.results);
-  for (const client::AdminResult& result : results) {
-    const auto asked = asked_.extract(result.token);
-    if (asked.empty()) {
-      continue;
-    }
-    const client::NewTopic topic = asked.mapped();
-    const bool there = !result.error || result.error->detail.find("exists") != std::string::npos;
-    say(fmt::format("topic {} {}", topic.name, there ? "is there" : "is not there: " + result.error->detail));
-    if (there) {
-      wanted_.erase(topic.name);
-    } else {
-      then(milliseconds(500), [this, topic] { ask(topic); });
-    }
-  }
-}
-
-void AdminHost::begin_scratch(std::int16_t replication_factor) {
-  scratching_ = true;
-  scratch_factor_ = replication_factor;
-  then(milliseconds(500), [this] { scratch(); });
-}
-
-void AdminHost::scratch() {
-  if (!scratching_) {
-    return;
-  }
-  if (!scratch_topics_.empty() && prng_.chance({1, 2})) {
-    core_.delete_topic(next_++, scratch_topics_.back(), now() + kAdminWithin);
-    scratch_topics_.pop_back();
-  } else if (!scratch_topics_.empty() && prng_.chance({1, 3})) {
-    core_.create_partitions(next_++, scratch_topics_.front(), static_cast<std::int32_t>(prng_.between(2, 8)), now() + kAdminWithin);
-  } else {
-    client::NewTopic topic;
-    topic.name = "scratch-" + std::to_string(++scratch_count_);
-    topic.partitions = static_cast<std::int32_t>(prng_.between(1, 4));
-    topic.replication_factor = scratch_factor_;
-    scratch_topics_.push_back(topic.name);
-    core_.create_topic(next_++, topic, now() + kAdminWithin);
-  }
-  tick();
-  then(milliseconds(prng_.between(100, 3'000)), [this] { scratch(); });
 }
 
 }  // namespace hw::sim

@@ -3,19 +3,17 @@
 //
 //   ProducerHost  records at a drawn rate to drawn partitions; what is acknowledged goes into the History
 //   ConsumerHost  a member of a classic group that commits
-//   AdminHost     makes the topics, and others that come and go
+// The administrator is in admin_host.h.
 // Thread rule: one thread.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "engine/base/prng.h"
-#include "engine/client/admin.h"
 #include "engine/client/consumer.h"
 #include "engine/client/producer.h"
 #include "engine/sim/event_queue.h"
@@ -69,7 +67,8 @@ class ProducerHost final : public ClientHost {
  public:
   struct Options {
     std::int32_t number = 0;
-    bool careful = true;  // acks=all, idempotent
+    std::int16_t acks = -1;
+    bool idempotent = true;
     std::int64_t interval_ms = 20;
     std::size_t record_bytes = 100;
     std::vector<std::string> topics;
@@ -77,6 +76,7 @@ class ProducerHost final : public ClientHost {
   };
   ProducerHost(ClientSetting setting, Options options, Prng prng);
   void begin();
+  [[nodiscard]] const Options& options() const noexcept { return options_; }
   void end() noexcept { producing_ = false; }  // nothing new; what is there is still delivered
   void crash();                                // and begins anew, as another process
   [[nodiscard]] bool idle() const noexcept { return !producing_ && core_->unanswered() == 0; }
@@ -115,34 +115,6 @@ class ConsumerHost final : public ClientHost {
   std::unique_ptr<client::Consumer> core_;
   client::ConsumerOutputs out_;
   std::map<PartitionKey, std::int64_t> beginning_;  // assigned, position not known yet; what was committed then
-};
-
-class AdminHost final : public ClientHost {
- public:
-  AdminHost(ClientSetting setting, client::ClusterConfig config, Prng prng);
-  // Asks until it is there.
-  void create(const client::NewTopic& topic);
-  [[nodiscard]] std::size_t missing() const noexcept { return wanted_.size(); }
-  // Topics come and go until end().
-  void begin_scratch(std::int16_t replication_factor);
-  void end() noexcept { scratching_ = false; }
-
- private:
-  void core_step(const client::Input& input) override;
-  [[nodiscard]] Instant core_deadline() const override { return core_.next_deadline(); }
-  void ask(const client::NewTopic& topic);
-  void scratch();
-
-  client::Admin core_;
-  client::AdminOutputs out_;
-  Prng prng_;
-  std::uint64_t next_ = 1;
-  std::map<std::uint64_t, client::NewTopic> asked_;
-  std::set<std::string> wanted_;
-  std::vector<std::string> scratch_topics_;
-  std::int16_t scratch_factor_ = 1;
-  bool scratching_ = false;
-  std::int64_t scratch_count_ = 0;
 };
 
 }  // namespace hw::sim

@@ -22,6 +22,7 @@ namespace hw::sim {
 
 struct RecordName {
   std::int32_t producer = -1;  // -1: no record of a workload
+  static constexpr std::int32_t kDeleted = -2;  // DeleteRecords came before anybody looked
   std::int64_t number = 0;
   friend auto operator<=>(const RecordName&, const RecordName&) = default;
   [[nodiscard]] std::string text() const { return std::to_string(producer) + ":" + std::to_string(number); }
@@ -47,9 +48,9 @@ struct CommittedLog {
     std::uint32_t crc = 0;
     std::int32_t epoch = 0;
   };
-  std::vector<Batch> batches;
-  std::vector<RecordName> records;  // by offset
-  [[nodiscard]] std::int64_t end() const noexcept { return batches.empty() ? 0 : batches.back().next; }
+  std::map<std::int64_t, Batch> batches;  // by base offset
+  std::vector<RecordName> records;        // by offset
+  [[nodiscard]] std::int64_t end() const noexcept { return batches.empty() ? 0 : batches.rbegin()->second.next; }
 };
 
 struct History {
@@ -57,6 +58,8 @@ struct History {
   std::vector<Seen> seen;                       // in the order in which clients were told
   std::map<PartitionKey, std::int64_t> acknowledged_end;  // behind the last record acknowledged with acks=all
   std::set<std::int32_t> idempotent;            // producers
+  std::map<std::int32_t, std::int64_t> made;    // by producer: records below this number exist
+  std::map<PartitionKey, std::int64_t> deletable;  // records below this offset may be gone (DeleteRecords was asked for)
 
   // Groups. What a commit that was answered said last, and what a consumer was given to begin with.
   struct Begun {

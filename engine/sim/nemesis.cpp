@@ -10,6 +10,8 @@ namespace hw::sim {
 namespace {
 constexpr Duration kLeaveWithin = seconds(10);
 constexpr std::uint64_t kMostRoom = 20'000;
+constexpr std::uint64_t kMostWritesBefore = 200;
+constexpr std::int64_t kMostStepMs = 60'000;
 }  // namespace
 
 void Nemesis::begin() {
@@ -35,7 +37,18 @@ NodeHost* Nemesis::some_node(bool alive) {
       all.push_back(node.get());
     }
   }
-  return all.empty() ? nullptr : all[prng_.below(all.size())];
+  if (all.empty()) {
+    return nullptr;
+  }
+  // The active controller is hit more often than by chance alone.
+  if (alive && prng_.chance({1, 4})) {
+    for (NodeHost* const node : all) {
+      if (node->insides().quorum.state == raft::QuorumView::State::leader) {
+        return node;
+      }
+    }
+  }
+  return all[prng_.below(all.size())];
 }
 
 bool Nemesis::all_is_well() const {
@@ -177,8 +190,36 @@ void Nemesis::strike(Fault fault) {
         });
       }
       break;
+    case Fault::failing_disk:
+      if (all_is_well() && set_.options.min_insync > 1) {
+        say(fmt::format("a write to the disk of node {} is going to fail", id));
+        node->disk().fail_soon(prng_.below(kMostWritesBefore));
+      }
+      break;
+    case Fault::clogged:
+      clog();
+      break;
+    case Fault::clock_step: {
+      const std::int64_t ms = prng_.between(-kMostStepMs, kMostStepMs);
+      say(fmt::format("the wall clock of node {} jumps by {} ms", id, ms));
+      node->step_clock(ms);
+      break;
+    }
     case Fault::lost_client:
       break;
+  }
+}
+
+void Nemesis::clog() {
+  const auto hosts = static_cast<std::uint64_t>(set_.network.hosts());
+  for (std::uint64_t i = prng_.below(4) + 1; i > 0; --i) {
+    const auto from = static_cast<HostId>(prng_.below(hosts));
+    const auto to = static_cast<HostId>(prng_.below(hosts));
+    if (from != to) {
+      const Duration time = length();
+      say(fmt::format("what {} sends to {} stands still for {} ms", set_.network.name(from), set_.network.name(to), time.ms()));
+      set_.network.clog(from, to, time);
+    }
   }
 }
 

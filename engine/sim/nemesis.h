@@ -47,6 +47,7 @@ class Nemesis {
   void strike(Fault fault);
   void come_back(NodeHost& node);
   void cut(bool one_way);
+  void clog();
   [[nodiscard]] NodeHost* some_node(bool alive);
   [[nodiscard]] bool all_is_well() const;
   [[nodiscard]] Duration length();

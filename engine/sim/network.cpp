@@ -8,6 +8,9 @@ constexpr std::size_t kLengthPrefix = 4;
 constexpr Duration kConnectWithin = seconds(3);
 constexpr Duration kConnectAgain = milliseconds(250);
 constexpr std::int64_t kSilenceMaxMs = 8'000;
+constexpr std::int64_t kBreakNoticedMaxMs = 300;
+constexpr Duration kSentAgainAfter = milliseconds(200);
+constexpr std::uint32_t kMille = 1'000;
 }  // namespace
 
 HostId Network::add_host(const std::string& name) {
@@ -26,6 +29,14 @@ Duration Network::delay(HostId from, HostId to, std::size_t size) {
   total = total + nanoseconds(prng_.between(0, options_.jitter.ns));
   if (const auto slow = slow_.find({from, to}); slow != slow_.end()) {
     total = total + nanoseconds(prng_.between(slow->second.ns / 2, slow->second.ns));
+  }
+  Duration again = kSentAgainAfter;
+  while (options_.loss_per_mille > 0 && prng_.chance({static_cast<std::uint32_t>(options_.loss_per_mille), kMille})) {
+    total = total + again;
+    again = again * 2;
+  }
+  if (const auto clogged = clogged_until_.find({from, to}); clogged != clogged_until_.end() && queue_.now() < clogged->second) {
+    total = total + (clogged->second - queue_.now());
   }
   return total;
 }
@@ -92,7 +103,7 @@ void Network::send(StreamId id, Side from, const BytesChain& frame) {
     return;
   }
   const int sender = static_cast<int>(from);
-  if (!found->second.up[sender]) {
+  if (!found->second.up[sender] || found->second.broken) {
     return;
   }
   // A copy: both ends think that the bytes are their own.
@@ -185,7 +196,7 @@ void Network::host_died(HostId host, bool silent) {
 void Network::break_one(HostId host) {
   std::vector<StreamId> candidates;
   for (const auto& [id, stream] : streams_) {
-    if ((stream.host[0] == host || stream.host[1] == host) && stream.up[0] && stream.up[1]) {
+    if ((stream.host[0] == host || stream.host[1] == host) && stream.up[0] && stream.up[1] && !stream.broken) {
       candidates.push_back(id);
     }
   }
@@ -193,15 +204,19 @@ void Network::break_one(HostId host) {
     return;
   }
   const StreamId id = candidates[prng_.below(candidates.size())];
+  streams_.at(id).broken = true;
   for (const int to : {0, 1}) {
-    Message message{{}, true, "connection reset"};
-    arrive(id, to, message);
+    queue_.after(milliseconds(prng_.between(0, kBreakNoticedMaxMs)), [this, id, to] {
+      Message message{{}, true, "connection reset"};
+      arrive(id, to, message);
+    });
   }
 }
 
 void Network::heal() {
   cut_.clear();
   slow_.clear();
+  clogged_until_.clear();
   for (auto& [id, stream] : streams_) {
     for (int i = 0; i < 2; ++i) {
       std::deque<Message> held;

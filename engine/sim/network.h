@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Network: hosts, and ordered streams of frames between them, as TCP gives them to a program.
 //
-// A stream delivers everything in order, or ends. What a cut link holds back is delivered when the link heals (the other end
+// A stream delivers everything in order, or ends. Loss is what a program sees of it: a delay. Requests come twice, and behind newer ones,
+// when a stream breaks while they are on their way and the sender begins anew. What a cut link holds back is delivered when the link heals (the other end
 // retransmits); whoever does not want to wait so long closes the stream. Both directions of a link are separate, so that a cut may be one-way.
 // A host that dies ends its streams: with a reset at once, or silently (no power), which the other end learns late.
 // Thread rule: one thread. Time and chance come from the World.
@@ -33,6 +34,7 @@ class Network {
   struct Options {
     Duration delay = microseconds(100);   // shortest
     Duration jitter = microseconds(200);  // added, at most
+    std::int32_t loss_per_mille = 0;      // of messages: sent again after a while, and what is behind them waits as well
   };
   // One end of a stream: what its owner does when something comes.
   struct End {
@@ -58,11 +60,13 @@ class Network {
   void close(StreamId stream, Side from);
   // All streams of the host end. Its own ends hear nothing.
   void host_died(HostId host, bool silent);
-  // Some stream of this host breaks, for both ends.
+  // Some stream of this host breaks: each end learns it by and by, and may still get what was on its way before.
   void break_one(HostId host);
 
   // --- faults
   void cut(HostId from, HostId to) { cut_.emplace(from, to); }
+  // Nothing of what `from` sends to `to` arrives for so long.
+  void clog(HostId from, HostId to, Duration time) { clogged_until_[{from, to}] = queue_.now() + time; }
   void slow(HostId from, HostId to, Duration delay) { slow_[{from, to}] = delay; }
   [[nodiscard]] bool is_cut(HostId from, HostId to) const { return cut_.contains({from, to}); }
   void heal();  // all links
@@ -80,6 +84,7 @@ class Network {
     bool up[2] = {false, false};  // that end wants to hear
     Instant last[2];              // when the last message of that end arrives
     std::deque<Message> held[2];  // of that end
+    bool broken = false;          // nothing new goes into it
   };
   [[nodiscard]] Duration delay(HostId from, HostId to, std::size_t size);
   void connect(StreamId id, HostId to, std::uint16_t port, std::function<void()> opened, Instant give_up);
@@ -98,6 +103,7 @@ class Network {
   StreamId next_ = 1;
   std::set<std::pair<HostId, HostId>> cut_;
   std::map<std::pair<HostId, HostId>, Duration> slow_;
+  std::map<std::pair<HostId, HostId>, Instant> clogged_until_;
   std::uint64_t frames_ = 0;
 };
 

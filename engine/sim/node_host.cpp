@@ -4,11 +4,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/base/trial.h"
+
 namespace hw::sim {
 
 namespace {
 constexpr std::int64_t kEpochMs = 1'700'000'000'000;  // the wall clock when a run begins
 constexpr std::int32_t kTicksAtOnceMax = 1'000;
+constexpr std::int64_t kMillion = 1'000'000;
 }  // namespace
 
 NodeHost::NodeHost(api::NodeOptions options, Duration sync, std::int64_t drift_ppm, EventQueue& queue, Network& network, Trace& trace,
@@ -26,9 +29,24 @@ NodeHost::NodeHost(api::NodeOptions options, Duration sync, std::int64_t drift_p
 NodeHost::~NodeHost() = default;
 
 api::Now NodeHost::now() const {
-  constexpr std::int64_t kMillion = 1'000'000;
-  const std::int64_t ms = queue_.now().ns / kMillion;
-  return {queue_.now(), WallTime{kEpochMs + ms + ms * drift_ppm_ / kMillion}};
+  const Instant local = local_time(queue_.now());
+  return {local, WallTime{kEpochMs + wall_step_ms_ + local.ns / kMillion}};
+}
+
+Instant NodeHost::local_time(Instant world) const noexcept {
+  return Instant{world.ns + world.ns / kMillion * drift_ppm_ + world.ns % kMillion * drift_ppm_ / kMillion};
+}
+
+Instant NodeHost::world_time(Instant local) const {
+  if (local >= kNever) {
+    return kNever;
+  }
+  const std::int64_t rate = kMillion + drift_ppm_;
+  Instant world{local.ns / rate * kMillion + local.ns % rate * kMillion / rate};
+  while (local_time(world) < local) {
+    ++world.ns;
+  }
+  return world;
 }
 
 void NodeHost::emit(event::Any event) { on_event_(*this, event); }
@@ -167,7 +185,7 @@ void NodeHost::perform() {
 }
 
 void NodeHost::arm() {
-  Instant deadline = core_->next_deadline();
+  Instant deadline = trial::has_bug(trial::Canary::spins) && core_->ready() ? queue_.now() : world_time(core_->next_deadline());
   if (deadline <= queue_.now() && ticked_at_ == queue_.now() && ticks_there_ > kTicksAtOnceMax) {
     spins_ = true;
     deadline = queue_.now() + milliseconds(1);  // so that the run ends

@@ -44,6 +44,7 @@ class NodeHost final : public event::EventSink {
   void pause();
   void resume();
   void break_stream() { network_.break_one(host_); }
+  void step_clock(std::int64_t ms) noexcept { wall_step_ms_ += ms; }
 
   [[nodiscard]] BrokerId id() const noexcept { return options_.node; }
   [[nodiscard]] HostId host() const noexcept { return host_; }
@@ -75,6 +76,9 @@ class NodeHost final : public event::EventSink {
 
   void emit(event::Any event) override;
   [[nodiscard]] api::Now now() const;
+  [[nodiscard]] Instant local_time(Instant world) const noexcept;
+  // The world's time at which this node's clock shows `local`.
+  [[nodiscard]] Instant world_time(Instant local) const;
   // Runs `work` on the core now, or when the node is resumed; never, where this life is over.
   void later(std::uint32_t life, Work work);
   void turn(const Work& work);
@@ -95,6 +99,7 @@ class NodeHost final : public event::EventSink {
   OnEvent on_event_;
   SimDisk disk_;
   std::int64_t drift_ppm_;
+  std::int64_t wall_step_ms_ = 0;
   HostId host_;
   State state_ = State::down;
   bool paused_ = false;

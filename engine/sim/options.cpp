@@ -18,8 +18,15 @@ T one_of(Prng& prng, const std::array<T, N>& values) {
 
 const char* fault_name(Fault fault) noexcept {
   static constexpr std::array<const char*, kFaults> names{"kill", "power", "stop", "pause", "cut", "cut-one-way",
-                                                          "slow-links", "broken-streams", "slow-disk", "full-disk", "lost-client"};
+                                                          "slow-links", "broken-streams", "slow-disk", "full-disk", "lost-client",
+                                                          "clogged", "clock-step", "failing-disk"};
   return names[static_cast<std::size_t>(fault)];
+}
+
+const char* deed_name(Deed deed) noexcept {
+  static constexpr std::array<const char*, kDeeds> names{"come-and-go", "grow",      "delete-records", "reassign",
+                                                         "elect",       "configure", "voters"};
+  return names[static_cast<std::size_t>(deed)];
 }
 
 bool Options::has(Fault fault) const noexcept { return std::find(faults.begin(), faults.end(), fault) != faults.end(); }
@@ -29,20 +36,26 @@ std::string Options::text() const {
   for (const Fault fault : faults) {
     kinds += (kinds.empty() ? "" : ",") + std::string(fault_name(fault));
   }
+  std::string does;
+  for (const Deed deed : deeds) {
+    does += (does.empty() ? "" : ",") + std::string(deed_name(deed));
+  }
   std::string settings;
   for (const auto& [key, value] : configs) {
     settings += (settings.empty() ? "" : " ") + key + "=" + value;
   }
   return fmt::format(
-      "seed {}: {} controllers, {} brokers{}; RF {}, min ISR {}; {} topics of {} partitions{}\n"
-      "  clients: {} producers (acks=all), {} (acks=1), {} consumers; a record of {} bytes every {} ms\n"
+      "seed {}: {} controllers and {} spare, {} brokers{}, {} of them late; RF {}, min ISR {}; {} topics of {} partitions{}\n"
+      "  clients: {} producers idempotent, {} acks=all, {} acks=1, {} acks=0, {} consumers; a record of {} bytes every {} ms\n"
       "  faults: {}; one every {} ms, {} ms long; for {} s\n"
-      "  network {} us + {} us, sync {} us, clocks drift by up to {} ppm{}\n"
+      "  deeds: {}; one every {} ms\n"
+      "  network {} us + {} us, {} of 1000 lost; sync {} us, clocks drift by up to {} ppm{}{}\n"
       "  {}",
-      seed, controllers, brokers, combined ? " (combined)" : "", replication_factor, min_insync, topics, partitions,
-      scratch_topics ? ", others come and go" : "", producers, careless_producers, consumers, record_bytes, record_interval_ms,
-      kinds.empty() ? "none" : kinds, fault_interval_ms, fault_length_ms, faulty.ms() / 1000, network_delay_us, network_jitter_us,
-      sync_us, drift_ppm, canary.empty() ? "" : "; canary " + canary, settings);
+      seed, controllers, spare_controllers, brokers, combined ? " (combined)" : "", late_brokers, replication_factor, min_insync, topics,
+      partitions, unclean ? ", unclean elections" : "", producers, plain_producers, careless_producers, mute_producers, consumers,
+      record_bytes, record_interval_ms, kinds.empty() ? "none" : kinds, fault_interval_ms, fault_length_ms, faulty.ms() / 1000,
+      does.empty() ? "none" : does, deed_interval_ms, network_delay_us, network_jitter_us, loss_per_mille, sync_us, drift_ppm, oddities ? "; oddities" : "",
+      canary == trial::Canary::none ? "" : fmt::format("; canary {}", trial::name_of(canary)), settings);
 }
 
 void set_replication(Options& options, std::int16_t factor) {
@@ -74,6 +87,8 @@ Options draw(std::uint64_t seed, Duration faulty) {
     case 3:
       o.controllers = 3;
       o.brokers = 5;
+      o.spare_controllers = static_cast<std::int32_t>(prng.below(3));
+      o.late_brokers = static_cast<std::int32_t>(prng.below(3));
       break;
     case 4:
       o.controllers = 5;
@@ -86,14 +101,23 @@ Options draw(std::uint64_t seed, Duration faulty) {
   o.topics = static_cast<std::int32_t>(prng.between(1, 3));
   o.partitions = static_cast<std::int32_t>(prng.between(1, 6));
   o.producers = static_cast<std::int32_t>(prng.between(1, 3));
+  o.plain_producers = prng.chance({1, 3}) ? 1 : 0;
   o.careless_producers = prng.chance({1, 3}) ? 1 : 0;
+  o.mute_producers = prng.chance({1, 4}) ? 1 : 0;
+  o.unclean = prng.chance({1, 10});
   o.consumers = static_cast<std::int32_t>(prng.between(0, 3));
   o.record_interval_ms = one_of<std::int64_t, 4>(prng, {5, 10, 20, 100});
   o.record_bytes = one_of<std::size_t, 4>(prng, {20, 100, 1'000, 4'000});
-  o.scratch_topics = prng.chance({1, 3});
+  for (std::size_t i = 0; i < kDeeds; ++i) {
+    const auto deed = static_cast<Deed>(i);
+    if (prng.chance({1, 4}) && (deed != Deed::voters || o.spare_controllers > 0)) {
+      o.deeds.push_back(deed);
+    }
+  }
+  o.deed_interval_ms = one_of<std::int64_t, 3>(prng, {300, 1'500, 5'000});
   for (std::size_t i = 0; i < kFaults; ++i) {
     const auto fault = static_cast<Fault>(i);
-    const bool rare = fault == Fault::full_disk || fault == Fault::power;
+    const bool rare = fault == Fault::full_disk || fault == Fault::power || fault == Fault::failing_disk;
     if (prng.chance(rare ? Ratio{1, 4} : Ratio{2, 5})) {
       o.faults.push_back(fault);
     }
@@ -102,6 +126,8 @@ Options draw(std::uint64_t seed, Duration faulty) {
   o.fault_length_ms = one_of<std::int64_t, 4>(prng, {200, 1'000, 4'000, 12'000});
   o.network_delay_us = one_of<std::int64_t, 3>(prng, {30, 200, 5'000});
   o.network_jitter_us = one_of<std::int64_t, 3>(prng, {50, 1'000, 20'000});
+  o.loss_per_mille = one_of<std::int32_t, 4>(prng, {0, 0, 1, 20});
+  o.drift_ppm = one_of<std::int64_t, 3>(prng, {0, 100, 2'000});
   o.sync_us = one_of<std::int64_t, 3>(prng, {100, 1'000, 20'000});
   o.faulty = faulty == Duration{} ? seconds(prng.between(15, 60)) : faulty;
 
@@ -128,6 +154,7 @@ Options draw(std::uint64_t seed, Duration faulty) {
   if (prng.chance({1, 3})) {
     o.configs["metadata.log.max.record.bytes.between.snapshots"] = "4000";
   }
+  o.oddities = prng.chance({1, 2});
   return o;
 }
 

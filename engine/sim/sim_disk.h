@@ -31,9 +31,21 @@ class SimDisk {
     return faults_.crash();
   }
   // The next bytes that fit are few.
-  void fill(std::uint64_t room) { faults_.set_capacity(faults_.written_bytes() + room); }
+  void fill(std::uint64_t room) {
+    limited_ = true;
+    spoiled_ = true;
+    faults_.set_capacity(faults_.written_bytes() + room);
+  }
+  // One of the next writes fails.
+  void fail_soon(std::uint64_t writes) noexcept {
+    spoiled_ = true;
+    faults_.fail_after(writes);
+  }
+  // Something was wrong with it in the life of this process: it may give up.
+  [[nodiscard]] bool spoiled() const noexcept { return spoiled_; }
   void slow_down(std::int64_t factor) noexcept { slowness_ = factor; }
   void heal() noexcept {
+    limited_ = false;
     faults_.set_capacity(0);
     faults_.stop_failing();
     slowness_ = 1;
@@ -67,6 +79,7 @@ class SimDisk {
   }
   void forget_jobs() {
     ++process_;
+    spoiled_ = limited_;
     jobs_.clear();
   }
 
@@ -77,6 +90,8 @@ class SimDisk {
   std::deque<std::function<void()>> jobs_;  // the first one is under way
   std::uint64_t process_ = 0;
   std::int64_t slowness_ = 1;
+  bool limited_ = false;
+  bool spoiled_ = false;
 };
 
 }  // namespace hw::sim

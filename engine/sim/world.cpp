@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "engine/broker/broker.h"
+#include "engine/metadata/partition_change.h"
+#include "engine/sim/admin_host.h"
 #include "engine/sim/checks/check.h"
 #include "engine/sim/client_host.h"
 #include "engine/sim/nemesis.h"
@@ -23,18 +25,42 @@ class World {
  public:
   World(const Options& options, const std::function<void(const std::string&)>& print)
       : options_(options),
+        trial_(options.canary),
         trace_(print),
         prng_(options.seed),
-        network_({microseconds(options.network_delay_us), microseconds(options.network_jitter_us)}, queue_, trace_, Prng(prng_.next())),
+        network_({microseconds(options.network_delay_us), microseconds(options.network_jitter_us), options.loss_per_mille}, queue_, trace_,
+                 Prng(prng_.next())),
         watched_{options_, nodes_, history_} {
+    if (options_.oddities) {
+      trial_.draw_oddities(Prng(prng_.next()));
+    }
     make_nodes();
     make_clients();
     checks_ = make_checks(watched_, [this](const Check& check, const std::string& what) { violation(check.name(), what); });
   }
 
   Outcome run() {
+    if (options_.oddities) {
+      std::string on;
+      for (std::size_t i = 0; i < trial::kOddities; ++i) {
+        const auto oddity = static_cast<trial::Oddity>(i);
+        if (trial_.is_on(oddity)) {
+          on += (on.empty() ? "" : ", ") + std::string(trial::name_of(oddity));
+        }
+      }
+      trace_.line(queue_.now(), "oddities: " + (on.empty() ? "none" : on));
+    }
     for (const auto& node : nodes_) {
-      start(*node);
+      const bool late = node->id().value() <= options_.brokers && node->id().value() > options_.brokers - options_.late_brokers;
+      if (!late) {
+        start(*node);
+        continue;
+      }
+      queue_.after(milliseconds(prng_.between(1, options_.faulty.ms())), [this, one = node.get()] {
+        if (one->life() == 0) {
+          start(*one);
+        }
+      });
     }
     sample();
     begin_clients();
@@ -56,6 +82,7 @@ class World {
     outcome.consumed = history_.consumed;
     outcome.commits = history_.commits;
     outcome.elections = elections_;
+    outcome.marks = trial_.marks();
     return outcome;
   }
 
@@ -63,7 +90,7 @@ class World {
   void make_nodes() {
     std::vector<api::ControllerPeer> controllers;
     const std::int32_t count = options_.nodes();
-    const std::int32_t first_controller = options_.combined ? 0 : options_.brokers;
+    const std::int32_t first_controller = options_.first_controller();
     Prng ids(prng_.next());
     const std::string cluster_id = Uuid::random(ids).text();
     const auto name_of_node = [](std::int32_t i) { return "node-" + std::to_string(i + 1); };
@@ -78,13 +105,12 @@ class World {
       node.advertised_host = name_of_node(i);
       node.advertised_port = kClientPort;
       node.broker = i < options_.brokers;
-      node.controller = i >= first_controller && i < first_controller + options_.controllers;
+      node.controller = options_.is_controller(i);
       node.controller_host = node.advertised_host;
       node.controller_port = node.controller ? kControllerPort : std::uint16_t{0};
       node.initial_voters = controllers;
       node.controllers = controllers;
       node.configs = options_.configs;
-      node.canary = options_.canary;
       const std::int64_t drift = ids.between(-options_.drift_ppm, options_.drift_ppm);
       nodes_.push_back(std::make_unique<NodeHost>(std::move(node), microseconds(options_.sync_us), drift, queue_, network_, trace_,
                                                   Prng(ids.next()),
@@ -106,18 +132,29 @@ class World {
     for (std::int32_t i = 0; i < options_.topics; ++i) {
       topics.push_back("work-" + std::to_string(i));
     }
-    admin_ = std::make_unique<AdminHost>(setting, cluster, Prng(prng.next()));
-    for (std::int32_t i = 0; i < options_.producers + options_.careless_producers; ++i) {
+    admin_ = std::make_unique<AdminHost>(setting, cluster, options_, [this] { return newest_image(); }, Prng(prng.next()));
+    struct Kind {
+      std::int32_t count;
+      std::int16_t acks;
+      bool idempotent;
+    };
+    std::vector<Kind> kinds;
+    for (const Kind& kind : {Kind{options_.producers, -1, true}, Kind{options_.plain_producers, -1, false},
+                             Kind{options_.careless_producers, 1, false}, Kind{options_.mute_producers, 0, false}}) {
+      kinds.insert(kinds.end(), static_cast<std::size_t>(kind.count), kind);
+    }
+    for (std::int32_t i = 0; i < static_cast<std::int32_t>(kinds.size()); ++i) {
       ProducerHost::Options producer;
       producer.number = i;
-      producer.careful = i < options_.producers;
+      producer.acks = kinds[static_cast<std::size_t>(i)].acks;
+      producer.idempotent = kinds[static_cast<std::size_t>(i)].idempotent;
       producer.interval_ms = options_.record_interval_ms;
       producer.record_bytes = options_.record_bytes;
       producer.topics = topics;
       producer.config.cluster = cluster;
       producer.config.cluster.client_id = "producer-" + std::to_string(i);
-      producer.config.acks = static_cast<std::int16_t>(producer.careful ? -1 : 1);
-      producer.config.idempotent = producer.careful;
+      producer.config.acks = producer.acks;
+      producer.config.idempotent = producer.idempotent;
       producer.config.linger = milliseconds(prng.between(0, 20));
       producer.config.delivery_timeout = seconds(prng.chance({1, 2}) ? 120 : 20);
       producer.config.batch_bytes = prng.chance({1, 2}) ? 16'384 : 1'000;
@@ -148,17 +185,29 @@ class World {
       topic.name = "work-" + std::to_string(i);
       topic.partitions = options_.partitions;
       topic.replication_factor = options_.replication_factor;
+      if (options_.unclean) {
+        topic.configs.emplace_back("unclean.leader.election.enable", "true");
+      }
       admin_->create(topic);
     }
-    if (options_.scratch_topics) {
-      admin_->begin_scratch(options_.replication_factor);
-    }
+    admin_->begin_deeds();
     for (const auto& producer : producers_) {
       producer->begin();
     }
     for (const auto& consumer : consumers_) {
       consumer->begin();
     }
+  }
+
+  [[nodiscard]] metadata::ImagePtr newest_image() const {
+    metadata::ImagePtr newest;
+    for (const auto& node : nodes_) {
+      const metadata::ImagePtr image = node->insides().image;
+      if (image != nullptr && (newest == nullptr || newest->offset() < image->offset())) {
+        newest = image;
+      }
+    }
+    return newest;
   }
 
   void lose_client() {
@@ -199,6 +248,9 @@ class World {
     } else if (const auto* stopped = std::get_if<event::NodeStopped>(&any)) {
       if (!stopped->clean) {
         say("gives up");
+        if (!node.disk().spoiled()) {
+          violation("00 nodes come up", fmt::format("node {} gives up, and nothing is wrong with its disk", node.id().value()));
+        }
         gave_up_.push_back(&node);
       }
     } else if (const auto* refused = std::get_if<event::RequestRefused>(&any)) {
@@ -267,8 +319,14 @@ class World {
   }
 
   void calm_down() {
+    trial_.no_more_oddities();
     nemesis_->end();
     admin_->end();
+    for (const auto& consumer : consumers_) {
+      if (prng_.chance({1, 2})) {
+        consumer->crash();  // where it begins anew tells what of its commits is still there
+      }
+    }
     run_until(queue_.now() + seconds(3));  // some more load, with everything healed
     for (const auto& producer : producers_) {
       producer->end();
@@ -326,9 +384,10 @@ class World {
     for (const auto& [name, topic] : first->topics()) {
       for (std::size_t i = 0; i < topic->partitions.size(); ++i) {
         const metadata::PartitionImage& partition = topic->partitions[i];
-        if (partition.leader == kNoBroker || partition.isr.size() != partition.replicas.size()) {
-          return fmt::format("{}-{} has leader {} and {} of {} replicas in sync", name, i, partition.leader.value(),
-                             partition.isr.size(), partition.replicas.size());
+        if (partition.leader == kNoBroker || partition.isr.size() != partition.replicas.size() || metadata::is_reassigning(partition)) {
+          return fmt::format("{}-{} {}has leader {} in epoch {} and {} of {} replicas in sync:{}", name, i,
+                             metadata::is_reassigning(partition) ? "moves, " : "", partition.leader.value(), partition.leader_epoch.value(),
+                             partition.isr.size(), partition.replicas.size(), logs_of(*topic, i));
         }
       }
     }
@@ -340,7 +399,25 @@ class World {
         return fmt::format("{} waits for {} records ({})", producer->name(), producer->unanswered(), producer->problem());
       }
     }
-    return logs_differ(*first) + consumers_behind();
+    return logs_differ(*first) + consumers_behind(*first);
+  }
+
+  // What each replica has.
+  [[nodiscard]] std::string logs_of(const metadata::TopicImage& topic, std::size_t partition) const {
+    std::string text;
+    for (const BrokerId id : topic.partitions[partition].replicas) {
+      const api::Insides in = nodes_[static_cast<std::size_t>(id.value() - 1)]->insides();
+      const broker::Partition* replica =
+          in.broker == nullptr ? nullptr : in.broker->find(topic.id, PartitionIndex(static_cast<std::int32_t>(partition)));
+      if (replica == nullptr || replica->log() == nullptr) {
+        text += fmt::format(" node {} no log;", id.value());
+        continue;
+      }
+      text += fmt::format(" node {} {} to {}, high watermark {}, epoch {};", id.value(), replica->log()->log_start_offset().value(),
+                          replica->log()->log_end_offset().value(), replica->log()->high_watermark().value(),
+                          replica->leader_epoch().value());
+    }
+    return text;
   }
 
   // Followers learn the last high watermark with the fetch after.
@@ -367,21 +444,37 @@ class World {
     return {};
   }
 
-  [[nodiscard]] std::string consumers_behind() const {
+  [[nodiscard]] std::int64_t high_watermark_of(const PartitionKey& key) const {
+    for (const auto& node : nodes_) {
+      const api::Insides in = node->insides();
+      const broker::Partition* partition = in.broker == nullptr ? nullptr : in.broker->find(key.first, PartitionIndex(key.second));
+      if (partition != nullptr && partition->log() != nullptr) {
+        return partition->log()->high_watermark().value();
+      }
+    }
+    return -1;
+  }
+
+  [[nodiscard]] std::string consumers_behind(const metadata::MetadataImage& image) const {
     std::map<PartitionKey, int> owned;
     for (const auto& consumer : consumers_) {
       if (!consumer->running()) {
         return consumer->name() + " is away";
       }
       for (const client::PartitionStatus& one : consumer->core().status()) {
-        if (one.lag() != 0) {
-          return fmt::format("{} is {} records behind in {} ({})", consumer->name(), one.lag(), text_of(one.partition),
-                             consumer->core().problem());
+        // Its own high watermark it need not know: a broker tells only what is new.
+        if (one.position != high_watermark_of(one.partition)) {
+          return fmt::format("{} is at {} in {}, which ends at {} ({})", consumer->name(), one.position, text_of(one.partition),
+                             high_watermark_of(one.partition), consumer->core().problem());
         }
         ++owned[one.partition];
       }
     }
-    const auto all = static_cast<std::size_t>(options_.topics) * static_cast<std::size_t>(options_.partitions);
+    std::size_t all = 0;
+    for (std::int32_t i = 0; i < options_.topics; ++i) {
+      const metadata::TopicImage* topic = image.find_topic("work-" + std::to_string(i));
+      all += topic == nullptr ? 0 : topic->partitions.size();
+    }
     if (!consumers_.empty() && owned.size() != all) {
       return fmt::format("consumers have {} of {} partitions ({})", owned.size(), all, consumers_.front()->core().problem());
     }
@@ -389,6 +482,7 @@ class World {
   }
 
   Options options_;
+  trial::Trial trial_;
   EventQueue queue_;
   Trace trace_;
   Prng prng_;

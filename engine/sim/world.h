@@ -30,6 +30,7 @@ struct Outcome {
   std::uint64_t consumed = 0;
   std::uint64_t commits = 0;
   std::uint64_t elections = 0;  // of partitions
+  trial::MarkCounts marks{};
   [[nodiscard]] std::string text() const;
 };
 

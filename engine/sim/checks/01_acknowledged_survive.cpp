@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// 01: what was acknowledged with acks=all is there for ever, at the offset that was told; and nobody reads anything else. (Min ISR 2
-// of 3, no unclean election; or one replica that loses no power.)
+// 01: what was acknowledged with acks=all is there for ever, at the offset that was told, until DeleteRecords; and nobody reads anything
+// else. (Min ISR 2 of 3, no unclean election; or one replica that loses no power.) With unclean elections only what holds then as well:
+// nobody reads what no producer made.
 #include <fmt/core.h>
 
 #include "engine/broker/broker.h"
@@ -25,9 +26,16 @@ class AcknowledgedSurvive final : public Check {
   void sample() override {
     std::vector<Seen>& seen = watched().history.seen;
     for (; next_ < seen.size(); ++next_) {
-      waiting_.push_back(seen[next_]);
+      if (watched().options.unclean) {
+        was_made(seen[next_]);
+      } else {
+        waiting_.push_back(seen[next_]);
+      }
     }
     std::erase_if(waiting_, [this](const Seen& one) { return settled(one); });
+    if (watched().options.unclean) {
+      return;
+    }
     // A leader of the newest epoch has everything that was acknowledged.
     for (const auto& node : watched().nodes) {
       const api::Insides in = node->insides();
@@ -59,12 +67,23 @@ class AcknowledgedSurvive final : public Check {
   }
 
  private:
+  void was_made(const Seen& one) {
+    const auto made = watched().history.made.find(one.record.producer);
+    if (one.record.producer < 0 || made == watched().history.made.end() || one.record.number >= made->second) {
+      wrong(fmt::format("record {} of {} at offset {} was {}, but nobody made it", one.record.text(), text_of(one.partition), one.offset,
+                        one.consumed ? "read" : "acknowledged"));
+    }
+  }
+
   bool settled(const Seen& one) {
     const CommittedLog& log = watched().history.logs[one.partition];
     if (one.offset >= log.end()) {
       return false;
     }
     const RecordName& there = log.records[static_cast<std::size_t>(one.offset)];
+    if (there.producer == RecordName::kDeleted && one.offset < watched().history.deletable[one.partition]) {
+      return true;
+    }
     if (there != one.record) {
       wrong(fmt::format("record {} of {} at offset {} was {}, but {} is there", one.record.text(), text_of(one.partition),
                         one.offset, one.consumed ? "read" : "acknowledged", there.text()));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // 05: who is in sync is a replica; the leader is in sync, or there is none; eligible leaders (KIP-966) are replicas that are not in
-// sync, and there are none while enough are in sync. What nobody has replicas of has no leader.
+// sync, and there are none while enough are in sync. A broker that is fenced leads nothing.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -40,6 +40,7 @@ class InSync final : public Check {
           look(*node, name + "-" + std::to_string(i), topic->partitions[i]);
         }
       }
+      look_at_brokers(*node, *in.image);
       if (checked_.size() > kMostKept) {
         checked_.clear();
       }
@@ -68,6 +69,24 @@ class InSync final : public Check {
     if (!why.empty()) {
       wrong(fmt::format("{}: {}: leader {}, replicas {}, ISR {}, ELR {}: {}", node_text(node), partition, p.leader.value(),
                         text_of(p.replicas), text_of(p.isr), text_of(p.elr), why));
+    }
+  }
+
+  // A broker that is fenced leads nothing, and is in sync only where nobody else is (so that it can lead again when it is back).
+  void look_at_brokers(const NodeHost& node, const metadata::MetadataImage& image) {
+    const auto fenced = [&](BrokerId id) {
+      const metadata::BrokerImage* broker = image.find_broker(id);
+      return broker == nullptr || broker->fenced;
+    };
+    for (const auto& [name, topic] : image.topics()) {
+      for (std::size_t i = 0; i < topic->partitions.size(); ++i) {
+        const metadata::PartitionImage& p = topic->partitions[i];
+        if (p.leader != kNoBroker && fenced(p.leader)) {
+          wrong(fmt::format("{}: {}-{}: its leader {} is fenced", node_text(node), name, i, p.leader.value()));
+        } else if (p.isr.size() > 1 && std::any_of(p.isr.begin(), p.isr.end(), fenced)) {
+          wrong(fmt::format("{}: {}-{}: in sync are {}, and one of them is fenced", node_text(node), name, i, text_of(p.isr)));
+        }
+      }
     }
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// 06: the properties of Raft on the metadata log. One leader an epoch; a leader cuts nothing of its own; logs that agree at a batch
-// agree below it (compared below the high watermark, where they must agree in whole); a leader has all that was committed; what is
-// committed stays. Epochs and high watermarks of a node do not go back, epochs not even over restarts.
+// 06: the properties of Raft on the metadata log. One leader an epoch; a leader cuts nothing of its own; batches of the same offset and
+// epoch are the same on all nodes, committed or not; a leader has all that was committed; what is committed stays, and is the same
+// everywhere. Epochs and high watermarks of a node do not go back, epochs not even over restarts.
 #include <fmt/core.h>
 
 #include "engine/log/partition_log.h"
@@ -85,7 +85,7 @@ class Raft final : public Check {
 
   void compare(const NodeHost& node, std::int64_t high_watermark, const log::PartitionLog& log, Last& last) {
     std::int64_t at = std::max(last.compared, log.log_start_offset().value());
-    while (at < high_watermark) {
+    while (at < log.log_end_offset().value()) {
       const log::ReadOutcome read = log.read({Offset(at), kChunk, true, log::ReadIsolation::log_end});
       if (read.error != wire::ErrorCode::none) {
         return;  // behind a snapshot; what there is will be looked at
@@ -94,8 +94,19 @@ class Raft final : public Check {
       wire::BatchCursor cursor(bytes.span());
       wire::BatchView batch;
       const std::int64_t before = at;
-      while (cursor.next(batch) && batch.next_offset().value() <= high_watermark) {
+      while (cursor.next(batch)) {
         const Batch here{batch.next_offset().value(), batch.crc(), batch.leader_epoch().value()};
+        const auto [twin, first] = written_.emplace(std::pair{batch.base_offset().value(), here.epoch}, here);
+        if (!first && twin->second != here) {
+          wrong(fmt::format("{} has another batch of the metadata log at offset {} and epoch {}: up to {}, crc {:08x}; elsewhere up to {}, crc {:08x}",
+                            node_text(node), batch.base_offset().value(), here.epoch, here.next, here.crc, twin->second.next,
+                            twin->second.crc));
+          return;
+        }
+        if (here.next > high_watermark) {
+          at = here.next;
+          continue;
+        }
         const auto [it, fresh] = committed_.emplace(batch.base_offset().value(), here);
         if (!fresh && it->second != here) {
           wrong(fmt::format("{} has another committed batch of the metadata log at offset {}: epoch {}, crc {:08x}; elsewhere epoch {}, crc {:08x}",
@@ -104,18 +115,19 @@ class Raft final : public Check {
         }
         committed_end_ = std::max(committed_end_, here.next);
         at = here.next;
+        last.compared = at;
       }
       if (at == before) {
         break;
       }
     }
-    last.compared = at;
   }
 
   std::map<BrokerId, Last> last_;
   std::map<LeaderEpoch, BrokerId> leaders_;
   LeaderEpoch newest_{-1};
   std::map<std::int64_t, Batch> committed_;  // by base offset
+  std::map<std::pair<std::int64_t, std::int32_t>, Batch> written_;  // by base offset and epoch
   std::int64_t committed_end_ = 0;
 };
 
