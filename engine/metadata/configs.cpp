@@ -45,8 +45,23 @@ const std::string* find_in(const ConfigMap* map, std::string_view key) {
 
 std::string canonical(const ConfigDef& def, const std::string& text) {
   Result<std::string> value = parse_config_value(def, text);
-  return value ? *value : std::string(def.default_value);  // cannot be: values are checked before they are written
+  return value ? *value : std::string(def.default_value);  // only a controller that was asked directly takes what is no value
 }
+
+namespace {
+
+// The value of a layer. A controller takes what a broker would refuse (KIP-919); where it is a key that cannot change while the broker
+// runs, the broker goes on without it.
+const std::string* in_layer(const ConfigMap* map, ConfigSource source, std::string_view name) {
+  const std::string* value = find_in(map, name);
+  if (value != nullptr && source != ConfigSource::static_broker) {
+    const ConfigDef* def = find_broker_config(name);
+    return def != nullptr && def->update_mode == ConfigUpdateMode::read_only ? nullptr : value;
+  }
+  return value;
+}
+
+}  // namespace
 
 Resolved resolve(const ConfigDef& def, std::span<const ConfigSynonym> names, const BrokerLayers& layers) {
   const std::pair<const ConfigMap*, ConfigSource> in_order[] = {
@@ -55,7 +70,7 @@ Resolved resolve(const ConfigDef& def, std::span<const ConfigSynonym> names, con
       {layers.of_file, ConfigSource::static_broker}};
   for (const auto& [map, source] : in_order) {
     for (const ConfigSynonym& synonym : names) {
-      if (const std::string* value = find_in(map, synonym.name)) {
+      if (const std::string* value = in_layer(map, source, synonym.name)) {
         return {canonical(def, convert(std::string(trimmed(*value)), synonym.unit)), source};
       }
     }
@@ -91,7 +106,7 @@ std::vector<ConfigValue::Synonym> places(std::string_view name, std::span<const 
   }
   for (const auto& [map, source] : in_order) {
     for (const ConfigSynonym& synonym : names) {
-      if (const std::string* value = find_in(map, synonym.name)) {
+      if (const std::string* value = in_layer(map, source, synonym.name)) {
         add(synonym.name, *value, source);
       }
     }

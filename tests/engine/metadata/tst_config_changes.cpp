@@ -312,6 +312,12 @@ void TestConfigChanges::a_controller_takes_what_concerns_other_nodes() {
   QVERIFY(direct("79", "log.cleaner.threads") == ErrorCode::broker_id_not_registered);
   QVERIFY(direct("abc", "log.cleaner.threads") == ErrorCode::invalid_request);
   QCOMPARE(cluster.own(ConfigResourceType::broker, "1"), std::string("broker.rack=1 log.cleaner.threads=1"));
+  // The broker does what it can do with it.
+  QVERIFY(direct("1", "compression.type") == ErrorCode::none);  // 1 is none
+  const BrokerConfigs now = cluster.plane.controller().broker_configs().with_dynamic(cluster.plane.image(), BrokerId(1));
+  QCOMPARE(now.text("broker.rack"), std::string());
+  QCOMPARE(now.number("log.cleaner.threads"), std::int64_t{1});
+  QCOMPARE(now.text("compression.type"), std::string("producer"));
   // The broker that a client asks has a say only about itself.
   const ResourceEdit edit{kBroker, "2", false, {{"log.cleaner.threads", kSet, "1"}}};
   QVERIFY(cluster.taken(edit, BrokerId(2)).error == ErrorCode::none);
