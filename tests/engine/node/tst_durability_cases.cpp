@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What people ran into with replicas, acks and elections, on nodes with real sockets: public cases 15, 16, 44 and 45. The replicas are
-// on brokers that are no controllers, so that what is cut, killed or paused is never the quorum.
+// What people ran into with replicas, acks and elections, on nodes with real sockets: public cases 15, 16, 44 and 45, and what the
+// introductions say about durability. The replicas are on brokers that are no controllers, so that what is cut, killed or paused is
+// never the quorum.
 #include <QElapsedTimer>
 #include <QTest>
 #include <array>
@@ -80,6 +81,48 @@ class TestDurabilityCases : public QObject {
     QVERIFY(nodes_->cluster != nullptr);
   }
   void cleanup() { nodes_.reset(); }
+
+  // Replication factor 3, min.insync.replicas 2, acks=all: one broker may fail without loss and without a stop of writing. With two
+  // gone, producers are told so and nothing is written to a single copy.
+  void oneOfThreeMayFail() {
+    QVERIFY(nodes_->create(kAsked, "t", {kA, kB, kC}) == ErrorCode::none);
+    QVERIFY(in_sync("t", {kA, kB, kC}) && led_by(kA, "t", kA));
+    QCOMPARE(write(kA, "t", 10, -1), std::int64_t{0});
+    QVERIFY(nodes_->cluster->kill_node(kA));
+    QVERIFY(in_sync("t", {kB, kC}));
+    const BrokerId leader = nodes_->look(kAsked, "t")->leader;
+    const BrokerId other = leader == kB ? kC : kB;
+    QVERIFY(led_by(leader, "t", leader));
+    QCOMPARE(write(leader, "t", 10, -1), std::int64_t{10});
+    QVERIFY(nodes_->cluster->kill_node(other));
+    QVERIFY(in_sync("t", {leader}));
+    QVERIFY(nodes_->until(leader, "t", [](const auto& seen) { return seen.isr.size() == 1; }).has_value());
+    ErrorCode error = ErrorCode::none;
+    write(leader, "t", 1, -1, &error);
+    QCOMPARE(error, ErrorCode::not_enough_replicas);
+    QCOMPARE(log_end(leader, "t"), std::int64_t{20});
+    QVERIFY(nodes_->cluster->start_node(kA));
+    QVERIFY(nodes_->cluster->start_node(other));
+    QVERIFY(in_sync("t", {kA, kB, kC}));
+    QCOMPARE(write(leader, "t", 1, -1), std::int64_t{20});
+    QCOMPARE(nodes_->readable(leader, "t"), std::int64_t{21});
+  }
+
+  // The most common false sense of safety: acks=all while min.insync.replicas is 1 is met by the leader alone.
+  void acksAllWithOneInSyncReplicaIsNoSafety() {
+    QVERIFY(nodes_->create(kAsked, "t", {kA, kB, kC}, {{"min.insync.replicas", "1"}}) == ErrorCode::none);
+    QVERIFY(in_sync("t", {kA, kB, kC}) && led_by(kA, "t", kA));
+    QVERIFY(nodes_->cluster->kill_node(kB) && nodes_->cluster->kill_node(kC));
+    QVERIFY(in_sync("t", {kA}));
+    QVERIFY(nodes_->until(kA, "t", [](const auto& seen) { return seen.isr.size() == 1; }).has_value());
+    QCOMPARE(write(kA, "t", 1, -1), std::int64_t{0});
+    QVERIFY(nodes_->cluster->kill_node(kA));  // and does not come back
+    QVERIFY(nodes_->cluster->start_node(kB));
+    QVERIFY(nodes_->until(kB, "t", [](const auto& seen) { return seen.leader == kNoBroker; }).has_value());
+    QCOMPARE(nodes_->elect(kAsked, "t", 1), ErrorCode::none);
+    QVERIFY(led_by(kB, "t", kB));
+    QCOMPARE(log_end(kB, "t"), std::int64_t{0});
+  }
 
   // What counts is the smaller of min.insync.replicas and the number of replicas (KAFKA-15583).
   void case15MinIsrAboveTheReplicationFactor() {
