@@ -4,219 +4,257 @@
 <context>
     <name>ConfigEffects</name>
     <message numerus="yes">
-        <source>%n segment(s), %1, become deletable: %2 records</source>
+        <source>%Ln segment(s), %1, become deletable: %2 records</source>
         <translation>
-            <numerusform>%n segment, %1, becomes deletable: %2 records</numerusform>
-            <numerusform>%n segments, %1, become deletable: %2 records</numerusform>
+            <numerusform>%Ln segment, %1, becomes deletable: %2 records</numerusform>
+            <numerusform>%Ln segments, %1, become deletable: %2 records</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n segment(s), %1, that would go soon, stay</source>
+        <source>%Ln segment(s), %1, that would go soon, stay</source>
         <translation>
-            <numerusform>%n segment, %1, that would go soon, stays</numerusform>
-            <numerusform>%n segments, %1, that would go soon, stay</numerusform>
+            <numerusform>%Ln segment, %1, that would go soon, stays</numerusform>
+            <numerusform>%Ln segments, %1, that would go soon, stay</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>Events</name>
     <message numerus="yes">
-        <source>Group %1 assigned its partitions to %n member(s)</source>
+        <source>Group %1 assigned its partitions to %Ln member(s)</source>
         <translation>
-            <numerusform>Group %1 assigned its partitions to %n member</numerusform>
-            <numerusform>Group %1 assigned its partitions to %n members</numerusform>
+            <numerusform>Group %1 assigned its partitions to %Ln member</numerusform>
+            <numerusform>Group %1 assigned its partitions to %Ln members</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n event(s) not shown: more happened than could be recorded</source>
+        <source>%Ln event(s) not shown: more happened than could be recorded</source>
         <translation>
-            <numerusform>%n event not shown: more happened than could be recorded</numerusform>
-            <numerusform>%n events not shown: more happened than could be recorded</numerusform>
+            <numerusform>%Ln event not shown: more happened than could be recorded</numerusform>
+            <numerusform>%Ln events not shown: more happened than could be recorded</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>GroupWhy</name>
     <message numerus="yes">
-        <source>%n members own nothing: %1 members share %2 partitions. A partition has one reader in a group.</source>
+        <source>%Ln members own nothing: %1 members share %2 partitions. A partition has one reader in a group.</source>
         <translation>
-            <numerusform>%n member owns nothing: %1 members share %2 partitions. A partition has one reader in a group.</numerusform>
-            <numerusform>%n members own nothing: %1 members share %2 partitions. A partition has one reader in a group.</numerusform>
+            <numerusform>%Ln member owns nothing: %1 members share %2 partitions. A partition has one reader in a group.</numerusform>
+            <numerusform>%Ln members own nothing: %1 members share %2 partitions. A partition has one reader in a group.</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n member(s) own nothing: no partition of their topics is left.</source>
+        <source>%Ln member(s) own nothing: no partition of their topics is left.</source>
         <translation>
-            <numerusform>%n member owns nothing: no partition of its topics is left.</numerusform>
-            <numerusform>%n members own nothing: no partition of their topics is left.</numerusform>
+            <numerusform>%Ln member owns nothing: no partition of its topics is left.</numerusform>
+            <numerusform>%Ln members own nothing: no partition of their topics is left.</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n rebalances within 3 minutes: members come and go too often.</source>
+        <source>%Ln rebalances within 3 minutes: members come and go too often.</source>
         <translation>
-            <numerusform>%n rebalance within 3 minutes: members come and go too often.</numerusform>
-            <numerusform>%n rebalances within 3 minutes: members come and go too often.</numerusform>
+            <numerusform>%Ln rebalance within 3 minutes: members come and go too often.</numerusform>
+            <numerusform>%Ln rebalances within 3 minutes: members come and go too often.</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>InspectorText</name>
     <message numerus="yes">
-        <source>Topic · %n partition(s)</source>
+        <source>Topic · %Ln partition(s)</source>
         <translation>
-            <numerusform>Topic · %n partition</numerusform>
-            <numerusform>Topic · %n partitions</numerusform>
+            <numerusform>Topic · %Ln partition</numerusform>
+            <numerusform>Topic · %Ln partitions</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>and %n more</source>
+        <source>and %Ln more</source>
         <translation>
-            <numerusform>and %n more</numerusform>
-            <numerusform>and %n more</numerusform>
+            <numerusform>and %Ln more</numerusform>
+            <numerusform>and %Ln more</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>Offset range · %n offset(s)</source>
+        <source>Offset range · %Ln offset(s)</source>
         <translation>
-            <numerusform>Offset range · %n offset</numerusform>
-            <numerusform>Offset range · %n offsets</numerusform>
+            <numerusform>Offset range · %Ln offset</numerusform>
+            <numerusform>Offset range · %Ln offsets</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n partition(s)</source>
+        <source>%Ln partition(s)</source>
         <translation>
-            <numerusform>%n partition</numerusform>
-            <numerusform>%n partitions</numerusform>
+            <numerusform>%Ln partition</numerusform>
+            <numerusform>%Ln partitions</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>LeaderStory</name>
     <message numerus="yes">
-        <source>Leaders of %n partitions moved %2 → %3</source>
+        <source>Leaders of %Ln partitions moved %2 → %3</source>
         <translation>
-            <numerusform>Leader of %n partition moved %2 → %3</numerusform>
-            <numerusform>Leaders of %n partitions moved %2 → %3</numerusform>
+            <numerusform>Leader of %Ln partition moved %2 → %3</numerusform>
+            <numerusform>Leaders of %Ln partitions moved %2 → %3</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n partitions have no leader.</source>
+        <source>%Ln partitions have no leader.</source>
         <translation>
-            <numerusform>%n partition has no leader.</numerusform>
-            <numerusform>%n partitions have no leader.</numerusform>
+            <numerusform>%Ln partition has no leader.</numerusform>
+            <numerusform>%Ln partitions have no leader.</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>Node %1 is in sync again in %n partition(s).</source>
+        <source>Node %1 is in sync again in %Ln partition(s).</source>
         <translation>
-            <numerusform>Node %1 is in sync again in %n partition.</numerusform>
-            <numerusform>Node %1 is in sync again in %n partitions.</numerusform>
+            <numerusform>Node %1 is in sync again in %Ln partition.</numerusform>
+            <numerusform>Node %1 is in sync again in %Ln partitions.</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>Node %1 left the in-sync replicas of %n partition(s).</source>
+        <source>Node %1 left the in-sync replicas of %Ln partition(s).</source>
         <translation>
-            <numerusform>Node %1 left the in-sync replicas of %n partition.</numerusform>
-            <numerusform>Node %1 left the in-sync replicas of %n partitions.</numerusform>
+            <numerusform>Node %1 left the in-sync replicas of %Ln partition.</numerusform>
+            <numerusform>Node %1 left the in-sync replicas of %Ln partitions.</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>And %n more change(s).</source>
+        <source>And %Ln more change(s).</source>
         <translation>
-            <numerusform>And %n more change.</numerusform>
-            <numerusform>And %n more changes.</numerusform>
+            <numerusform>And %Ln more change.</numerusform>
+            <numerusform>And %Ln more changes.</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>RetentionPreview</name>
     <message numerus="yes">
-        <source>%n segment(s), %1, become deletable: %2 records</source>
+        <source>%Ln segment(s), %1, become deletable: %2 records</source>
         <translation>
-            <numerusform>%n segment, %1, becomes deletable: %2 records</numerusform>
-            <numerusform>%n segments, %1, become deletable: %2 records</numerusform>
+            <numerusform>%Ln segment, %1, becomes deletable: %2 records</numerusform>
+            <numerusform>%Ln segments, %1, become deletable: %2 records</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n segment(s), %1, that would go soon, stay</source>
+        <source>%Ln segment(s), %1, that would go soon, stay</source>
         <translation>
-            <numerusform>%n segment, %1, that would go soon, stays</numerusform>
-            <numerusform>%n segments, %1, that would go soon, stay</numerusform>
+            <numerusform>%Ln segment, %1, that would go soon, stays</numerusform>
+            <numerusform>%Ln segments, %1, that would go soon, stay</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n active segment(s) are larger already: a new one begins with the next write</source>
+        <source>%Ln active segment(s) are larger already: a new one begins with the next write</source>
         <translation>
-            <numerusform>%n active segment is larger already: a new one begins with the next write</numerusform>
-            <numerusform>%n active segments are larger already: a new one begins with the next write</numerusform>
+            <numerusform>%Ln active segment is larger already: a new one begins with the next write</numerusform>
+            <numerusform>%Ln active segments are larger already: a new one begins with the next write</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>each partition has %n replica(s): every write with acks=all will be refused</source>
+        <source>each partition has %Ln replica(s): every write with acks=all will be refused</source>
         <translation>
-            <numerusform>each partition has %n replica: every write with acks=all will be refused</numerusform>
-            <numerusform>each partition has %n replicas: every write with acks=all will be refused</numerusform>
+            <numerusform>each partition has %Ln replica: every write with acks=all will be refused</numerusform>
+            <numerusform>each partition has %Ln replicas: every write with acks=all will be refused</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>enough replicas exist (%n)</source>
+        <source>enough replicas exist (%Ln)</source>
         <translation>
-            <numerusform>enough replicas exist (%n)</numerusform>
-            <numerusform>enough replicas exist (%n)</numerusform>
+            <numerusform>enough replicas exist (%Ln)</numerusform>
+            <numerusform>enough replicas exist (%Ln)</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>TopicRules</name>
     <message numerus="yes">
-        <source>Only %n broker(s) are running, so at most as many replicas</source>
+        <source>Only %Ln broker(s) are running, so at most as many replicas</source>
         <translation>
-            <numerusform>Only %n broker is running, so at most one replica</numerusform>
-            <numerusform>Only %n brokers are running, so at most as many replicas</numerusform>
+            <numerusform>Only %Ln broker is running, so at most one replica</numerusform>
+            <numerusform>Only %Ln brokers are running, so at most as many replicas</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>hw::ui::AddConsumerDialog</name>
     <message numerus="yes">
-        <source>has %n member(s)</source>
+        <source>has %Ln member(s)</source>
         <translation>
-            <numerusform>has %n member</numerusform>
-            <numerusform>has %n members</numerusform>
+            <numerusform>has %Ln member</numerusform>
+            <numerusform>has %Ln members</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>hw::ui::AssignmentMatrix</name>
     <message numerus="yes">
-        <source>reads %1%2, %n record(s) behind</source>
+        <source>reads %1%2, %Ln record(s) behind</source>
         <translation>
-            <numerusform>reads %1%2, %n record behind</numerusform>
-            <numerusform>reads %1%2, %n records behind</numerusform>
+            <numerusform>reads %1%2, %Ln record behind</numerusform>
+            <numerusform>reads %1%2, %Ln records behind</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n record(s) behind</source>
+        <source>%Ln record(s) behind</source>
         <translation>
-            <numerusform>%n record behind</numerusform>
-            <numerusform>%n records behind</numerusform>
+            <numerusform>%Ln record behind</numerusform>
+            <numerusform>%Ln records behind</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>hw::ui::ClientsModel</name>
+    <message numerus="yes">
+        <source> · %Ln client(s)</source>
+        <translation>
+            <numerusform> · %Ln client</numerusform>
+            <numerusform> · %Ln clients</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln client(s) with the same id, software and host: as many members of groups speak through these connections.</source>
+        <translation>
+            <numerusform>%Ln client with this id, software and host.</numerusform>
+            <numerusform>%Ln clients with the same id, software and host: as many members of groups speak through these connections.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln connection(s)</source>
+        <translation>
+            <numerusform>%Ln connection</numerusform>
+            <numerusform>%Ln connections</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%1, %Ln connection(s), unfolded</source>
+        <translation>
+            <numerusform>%1, %Ln connection, unfolded</numerusform>
+            <numerusform>%1, %Ln connections, unfolded</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%1, %Ln connection(s), folded</source>
+        <translation>
+            <numerusform>%1, %Ln connection, folded</numerusform>
+            <numerusform>%1, %Ln connections, folded</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>hw::ui::ClientsPage</name>
     <message numerus="yes">
-        <source>%n clients</source>
+        <source>%Ln client(s)</source>
         <translation>
-            <numerusform>%n client</numerusform>
-            <numerusform>%n clients</numerusform>
+            <numerusform>%Ln client</numerusform>
+            <numerusform>%Ln clients</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n connections</source>
+        <source>%Ln connection(s)</source>
         <translation>
-            <numerusform>%n connection</numerusform>
-            <numerusform>%n connections</numerusform>
+            <numerusform>%Ln connection</numerusform>
+            <numerusform>%Ln connections</numerusform>
         </translation>
     </message>
 </context>
@@ -302,78 +340,78 @@
 <context>
     <name>hw::ui::ConfigPanel</name>
     <message numerus="yes">
-        <source>Review %n change(s)</source>
+        <source>Review %Ln change(s)</source>
         <translation>
-            <numerusform>Review %n change</numerusform>
-            <numerusform>Review %n changes</numerusform>
+            <numerusform>Review %Ln change</numerusform>
+            <numerusform>Review %Ln changes</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n change(s) of %1 applied</source>
+        <source>%Ln change(s) of %1 applied</source>
         <translation>
-            <numerusform>%n change of %1 applied</numerusform>
-            <numerusform>%n changes of %1 applied</numerusform>
+            <numerusform>%Ln change of %1 applied</numerusform>
+            <numerusform>%Ln changes of %1 applied</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>hw::ui::CreateTopicDialog</name>
     <message numerus="yes">
-        <source>The same %n configuration value(s). Records are not copied.</source>
+        <source>The same %Ln configuration value(s). Records are not copied.</source>
         <translation>
-            <numerusform>The same %n configuration value. Records are not copied.</numerusform>
-            <numerusform>The same %n configuration values. Records are not copied.</numerusform>
+            <numerusform>The same %Ln configuration value. Records are not copied.</numerusform>
+            <numerusform>The same %Ln configuration values. Records are not copied.</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>hw::ui::DeleteRecordsDialog</name>
     <message numerus="yes">
-        <source>%1 records on %n partition(s) go.</source>
+        <source>%1 records on %Ln partition(s) go.</source>
         <translation>
-            <numerusform>%1 records on %n partition go.</numerusform>
-            <numerusform>%1 records on %n partitions go.</numerusform>
+            <numerusform>%1 records on %Ln partition go.</numerusform>
+            <numerusform>%1 records on %Ln partitions go.</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>hw::ui::GroupModel</name>
     <message numerus="yes">
-        <source>, and %n more</source>
+        <source>, and %Ln more</source>
         <translation>
-            <numerusform>, and %n more</numerusform>
-            <numerusform>, and %n more</numerusform>
+            <numerusform>, and %Ln more</numerusform>
+            <numerusform>, and %Ln more</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>hw::ui::GroupsPage</name>
     <message numerus="yes">
-        <source>%n group(s)</source>
+        <source>%Ln group(s)</source>
         <translation>
-            <numerusform>%n group</numerusform>
-            <numerusform>%n groups</numerusform>
+            <numerusform>%Ln group</numerusform>
+            <numerusform>%Ln groups</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>Offsets of %1 were reset on %n partition(s)</source>
+        <source>Offsets of %1 were reset on %Ln partition(s)</source>
         <translation>
-            <numerusform>Offsets of %1 were reset on %n partition</numerusform>
-            <numerusform>Offsets of %1 were reset on %n partitions</numerusform>
+            <numerusform>Offsets of %1 were reset on %Ln partition</numerusform>
+            <numerusform>Offsets of %1 were reset on %Ln partitions</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n member(s)</source>
+        <source>%Ln member(s)</source>
         <translation>
-            <numerusform>%n member</numerusform>
-            <numerusform>%n members</numerusform>
+            <numerusform>%Ln member</numerusform>
+            <numerusform>%Ln members</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n partition(s)</source>
+        <source>%Ln partition(s)</source>
         <translation>
-            <numerusform>%n partition</numerusform>
-            <numerusform>%n partitions</numerusform>
+            <numerusform>%Ln partition</numerusform>
+            <numerusform>%Ln partitions</numerusform>
         </translation>
     </message>
 </context>
@@ -404,10 +442,10 @@
 <context>
     <name>hw::ui::MainWindow</name>
     <message numerus="yes">
-        <source>%n record(s) of your own clients are in memory only and are gone when the window closes.</source>
+        <source>%Ln record(s) of your own clients are in memory only and are gone when the window closes.</source>
         <translation>
-            <numerusform>%n record of your own clients is in memory only and is gone when the window closes.</numerusform>
-            <numerusform>%n records of your own clients are in memory only and are gone when the window closes.</numerusform>
+            <numerusform>%Ln record of your own clients is in memory only and is gone when the window closes.</numerusform>
+            <numerusform>%Ln records of your own clients are in memory only and are gone when the window closes.</numerusform>
         </translation>
     </message>
 </context>
@@ -431,140 +469,140 @@
 <context>
     <name>hw::ui::ResetOffsetsDialog</name>
     <message numerus="yes">
-        <source>%n partition(s) move</source>
+        <source>%Ln partition(s) move</source>
         <translation>
-            <numerusform>%n partition moves</numerusform>
-            <numerusform>%n partitions move</numerusform>
+            <numerusform>%Ln partition moves</numerusform>
+            <numerusform>%Ln partitions move</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n partition(s) end at the edge of their log.</source>
+        <source>%Ln partition(s) end at the edge of their log.</source>
         <translation>
-            <numerusform>%n partition ends at the edge of its log.</numerusform>
-            <numerusform>%n partitions end at the edge of their log.</numerusform>
+            <numerusform>%Ln partition ends at the edge of its log.</numerusform>
+            <numerusform>%Ln partitions end at the edge of their log.</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n partition(s) were not reset: %1</source>
+        <source>%Ln partition(s) were not reset: %1</source>
         <translation>
-            <numerusform>%n partition was not reset: %1</numerusform>
-            <numerusform>%n partitions were not reset: %1</numerusform>
+            <numerusform>%Ln partition was not reset: %1</numerusform>
+            <numerusform>%Ln partitions were not reset: %1</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>hw::ui::ReviewConfigsDialog</name>
     <message numerus="yes">
-        <source>Review %n change(s) of %1</source>
+        <source>Review %Ln change(s) of %1</source>
         <translation>
-            <numerusform>Review %n change of %1</numerusform>
-            <numerusform>Review %n changes of %1</numerusform>
+            <numerusform>Review %Ln change of %1</numerusform>
+            <numerusform>Review %Ln changes of %1</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>hw::ui::StatusBar</name>
     <message numerus="yes">
-        <source>%n client(s)</source>
+        <source>%Ln client(s)</source>
         <translation>
-            <numerusform>%n client</numerusform>
-            <numerusform>%n clients</numerusform>
+            <numerusform>%Ln client</numerusform>
+            <numerusform>%Ln clients</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n event(s) not shown</source>
+        <source>%Ln event(s) not shown</source>
         <translation>
-            <numerusform>%n event not shown</numerusform>
-            <numerusform>%n events not shown</numerusform>
+            <numerusform>%Ln event not shown</numerusform>
+            <numerusform>%Ln events not shown</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>hw::ui::TopBar</name>
     <message numerus="yes">
-        <source>%n without leader</source>
+        <source>%Ln without leader</source>
         <translation>
-            <numerusform>%n without leader</numerusform>
-            <numerusform>%n without leader</numerusform>
+            <numerusform>%Ln without leader</numerusform>
+            <numerusform>%Ln without leader</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n behind</source>
+        <source>%Ln behind</source>
         <translation>
-            <numerusform>%n behind</numerusform>
-            <numerusform>%n behind</numerusform>
+            <numerusform>%Ln behind</numerusform>
+            <numerusform>%Ln behind</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>hw::ui::TopicDetails</name>
     <message numerus="yes">
-        <source>%n segment(s)</source>
+        <source>%Ln segment(s)</source>
         <translation>
-            <numerusform>%n segment</numerusform>
-            <numerusform>%n segments</numerusform>
+            <numerusform>%Ln segment</numerusform>
+            <numerusform>%Ln segments</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>hw::ui::TopicModel</name>
     <message numerus="yes">
-        <source>%n partition(s) without a leader: nobody can write or read there</source>
+        <source>%Ln partition(s) without a leader: nobody can write or read there</source>
         <translation>
-            <numerusform>%n partition without a leader: nobody can write or read there</numerusform>
-            <numerusform>%n partitions without a leader: nobody can write or read there</numerusform>
+            <numerusform>%Ln partition without a leader: nobody can write or read there</numerusform>
+            <numerusform>%Ln partitions without a leader: nobody can write or read there</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n partition(s) with fewer replicas in sync than min.insync.replicas: writes with acks=all are refused</source>
+        <source>%Ln partition(s) with fewer replicas in sync than min.insync.replicas: writes with acks=all are refused</source>
         <translation>
-            <numerusform>%n partition with fewer replicas in sync than min.insync.replicas: writes with acks=all are refused</numerusform>
-            <numerusform>%n partitions with fewer replicas in sync than min.insync.replicas: writes with acks=all are refused</numerusform>
+            <numerusform>%Ln partition with fewer replicas in sync than min.insync.replicas: writes with acks=all are refused</numerusform>
+            <numerusform>%Ln partitions with fewer replicas in sync than min.insync.replicas: writes with acks=all are refused</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n replica(s) out of sync</source>
+        <source>%Ln replica(s) out of sync</source>
         <translation>
-            <numerusform>%n replica out of sync</numerusform>
-            <numerusform>%n replicas out of sync</numerusform>
+            <numerusform>%Ln replica out of sync</numerusform>
+            <numerusform>%Ln replicas out of sync</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>hw::ui::TopicsPage</name>
     <message numerus="yes">
-        <source>%n topic(s)</source>
+        <source>%Ln topic(s)</source>
         <translation>
-            <numerusform>%n topic</numerusform>
-            <numerusform>%n topics</numerusform>
+            <numerusform>%Ln topic</numerusform>
+            <numerusform>%Ln topics</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n selected</source>
+        <source>%Ln selected</source>
         <translation>
-            <numerusform>%n selected</numerusform>
-            <numerusform>%n selected</numerusform>
+            <numerusform>%Ln selected</numerusform>
+            <numerusform>%Ln selected</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>Delete %n topics?</source>
+        <source>Delete %Ln topics?</source>
         <translation>
-            <numerusform>Delete %n topic?</numerusform>
-            <numerusform>Delete %n topics?</numerusform>
+            <numerusform>Delete %Ln topic?</numerusform>
+            <numerusform>Delete %Ln topics?</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>Delete %n topics</source>
+        <source>Delete %Ln topics</source>
         <translation>
-            <numerusform>Delete %n topic</numerusform>
-            <numerusform>Delete %n topics</numerusform>
+            <numerusform>Delete %Ln topic</numerusform>
+            <numerusform>Delete %Ln topics</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n topics deleted.</source>
+        <source>%Ln topics deleted.</source>
         <translation>
-            <numerusform>%n topic deleted.</numerusform>
-            <numerusform>%n topics deleted.</numerusform>
+            <numerusform>%Ln topic deleted.</numerusform>
+            <numerusform>%Ln topics deleted.</numerusform>
         </translation>
     </message>
 </context>

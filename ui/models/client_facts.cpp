@@ -67,7 +67,7 @@ bool is_peer(const observe::ConnectionView& c, const observe::ClusterView& view)
   return behind.empty() ? end == name.size() : name.substr(end).starts_with(behind);
 }
 
-std::size_t count_clients(const observe::ClusterView& view) {
+std::map<ClientName, std::size_t> clients_by_name(const observe::ClusterView& view) {
   std::map<ClientName, std::size_t> members;
   for (const auto& [id, connection] : *view.connections) {
     if (!is_silent(*connection) && !is_peer(*connection, view)) {
@@ -82,21 +82,36 @@ std::size_t count_clients(const observe::ClusterView& view) {
       }
     }
   }
+  for (auto& [name, count] : members) {
+    count = std::max<std::size_t>(1, count);
+  }
+  return members;
+}
+
+std::size_t count_clients(const observe::ClusterView& view) {
   std::size_t clients = 0;
-  for (const auto& [name, count] : members) {
-    clients += std::max<std::size_t>(1, count);
+  for (const auto& [name, count] : clients_by_name(view)) {
+    clients += count;
   }
   return clients;
 }
 
 QString peer_host(const std::string& peer) { return text_of(host_part(peer)); }
 
-QString apis_in_words(const event::ConnectionCounters& counters) {
-  std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t>> used;  // requests, key, version
-  for (const event::ConnectionCounters::Api& api : counters.apis) {
-    if (api.key.get() >= 0) {
-      used.emplace_back(api.requests.get(), api.key.get(), api.version.get());
+QString apis_in_words(std::span<const event::ConnectionCounters* const> counters) {
+  std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>> by_key;  // requests, version
+  for (const event::ConnectionCounters* each : counters) {
+    for (const event::ConnectionCounters::Api& api : each->apis) {
+      if (const std::int64_t key = api.key.get(); key >= 0) {
+        auto& [requests, version] = by_key[key];
+        requests += api.requests.get();
+        version = std::max(version, api.version.get());
+      }
     }
+  }
+  std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t>> used;  // requests, key, version
+  for (const auto& [key, api] : by_key) {
+    used.emplace_back(api.first, key, api.second);
   }
   std::sort(used.begin(), used.end(), [](const auto& a, const auto& b) {
     return std::get<0>(a) != std::get<0>(b) ? std::get<0>(a) > std::get<0>(b) : std::get<1>(a) < std::get<1>(b);
@@ -107,6 +122,15 @@ QString apis_in_words(const event::ConnectionCounters& counters) {
     words << QStringLiteral("%1 v%2").arg(name.empty() ? QStringLiteral("API %1").arg(key) : text_of(name)).arg(version);
   }
   return words.join(QStringLiteral(", "));
+}
+
+std::int64_t failures(const event::ConnectionCounters& counters) {
+  constexpr std::int64_t kMemberIdRequired = 79;
+  std::int64_t sum = counters.error_total();
+  for (const event::ConnectionCounters::Error& error : counters.errors) {
+    sum -= error.code.get() == kMemberIdRequired ? error.count.get() : 0;
+  }
+  return std::max<std::int64_t>(0, sum);
 }
 
 QString errors_in_words(const event::ConnectionCounters& counters) {

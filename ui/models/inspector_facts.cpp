@@ -380,7 +380,7 @@ void about_topic(InspectorFacts& out, const ClusterView& view, const Selection& 
     missing(out, InspectorText::tr("Topic"));
     return;
   }
-  out.subtitle = InspectorText::tr("Topic · %n partition(s)", nullptr, static_cast<int>(static_cast<std::int64_t>(topic->partitions.size()))) +
+  out.subtitle = InspectorText::tr("Topic · %Ln partition(s)", nullptr, static_cast<int>(static_cast<std::int64_t>(topic->partitions.size()))) +
                  (topic->internal ? InspectorText::tr(" · internal") : QString());
   FactSection s;
   s.label = InspectorText::tr("State");
@@ -399,7 +399,7 @@ void about_topic(InspectorFacts& out, const ClusterView& view, const Selection& 
     in_sync += p->isr.size();
   }
   s.facts.push_back(fact(InspectorText::tr("Partitions"), format_count(static_cast<std::int64_t>(topic->partitions.size()))));
-  Fact sync = fact(InspectorText::tr("In sync"), QStringLiteral("%1 of %2").arg(in_sync).arg(replicas));
+  Fact sync = fact(InspectorText::tr("In sync"), InspectorText::tr("%1 of %2").arg(format_count(static_cast<std::int64_t>(in_sync)), format_count(static_cast<std::int64_t>(replicas))));
   sync.glyph = in_sync == replicas ? Glyph::disc : Glyph::quarter;
   s.facts.push_back(sync);
   s.facts.push_back(fact(InspectorText::tr("Offsets"), format_count(offsets)));
@@ -422,7 +422,7 @@ void about_topic(InspectorFacts& out, const ClusterView& view, const Selection& 
     parts.facts.push_back(f);
   }
   if (topic->partitions.size() > kShown) {
-    parts.note = InspectorText::tr("and %n more", nullptr, static_cast<int>(static_cast<std::int64_t>(topic->partitions.size() - kShown)));
+    parts.note = InspectorText::tr("and %Ln more", nullptr, static_cast<int>(static_cast<std::int64_t>(topic->partitions.size() - kShown)));
   }
   out.overview.push_back(parts);
   FactSection actions;
@@ -484,7 +484,7 @@ void about_range(InspectorFacts& out, const ClusterView& view, const Selection& 
     return;
   }
   const Levels l = levels_of(*p);
-  out.subtitle = InspectorText::tr("Offset range · %n offset(s)", nullptr, static_cast<int>(selection.last_offset - selection.offset + 1));
+  out.subtitle = InspectorText::tr("Offset range · %Ln offset(s)", nullptr, static_cast<int>(selection.last_offset - selection.offset + 1));
   FactSection s;
   s.label = InspectorText::tr("State");
   s.facts.push_back(fact(InspectorText::tr("First"), format_offset(selection.offset)));
@@ -587,7 +587,7 @@ void about_group(InspectorFacts& out, const ClusterView& view, const Selection& 
   if (!group->protocol.empty()) {
     s.facts.push_back(fact(InspectorText::tr("Assignor"), text_of(group->protocol)));
   }
-  s.facts.push_back(fact(InspectorText::tr("Members"), QString::number(group->members.size())));
+  s.facts.push_back(fact(InspectorText::tr("Members"), format_count(static_cast<std::int64_t>(group->members.size()))));
   s.facts.push_back(fact(InspectorText::tr("Since"), format_time(group->changed_at.ms)));
   if (!group->reason.empty()) {
     s.facts.push_back(words(InspectorText::tr("Because"), text_of(group->reason)));
@@ -751,13 +751,33 @@ void about_connection(InspectorFacts& out, const ClusterView& view, const Select
   for (const auto& [id, group] : *view.groups) {
     for (const auto& m : group->members) {
       if (m.connection == c.id) {
-        groups.facts.push_back(linked(fact(text_of(id), InspectorText::tr("%n partition(s)", nullptr, static_cast<int>(m.partitions.size()))),
+        groups.facts.push_back(linked(fact(text_of(id), InspectorText::tr("%Ln partition(s)", nullptr, static_cast<int>(m.partitions.size()))),
                                       Selection::ofMember(text_of(id), text_of(m.member_id))));
       }
     }
   }
   if (!groups.facts.empty()) {
     out.overview.push_back(groups);
+  }
+  FactSection others;
+  others.label = InspectorText::tr("Its other connections");
+  constexpr std::size_t kConnectionsShown = 8;
+  std::size_t hidden = 0;
+  for (const auto& [id, other] : *view.connections) {
+    if (id == c.id || is_silent(c) || client_name(*other) != client_name(c)) {
+      continue;
+    }
+    if (others.facts.size() < kConnectionsShown) {
+      others.facts.push_back(linked(fact(QStringLiteral("conn%1").arg(id.value()), node_name(other->node)), Selection::ofConnection(id.value())));
+    } else {
+      ++hidden;
+    }
+  }
+  if (hidden > 0) {
+    others.note = InspectorText::tr("and %Ln more", nullptr, static_cast<int>(hidden));
+  }
+  if (!others.facts.empty()) {
+    out.overview.push_back(others);
   }
   FactSection actions;
   actions.label = InspectorText::tr("Actions");

@@ -61,7 +61,7 @@ class ClientSource final : public filter::Source {
       case ClientField::out:
         return Datum::ofNumber(std::llround(f_.bytes_out));
       case ClientField::errors:
-        return counters == nullptr ? Datum{} : Datum::ofNumber(counters->error_total());
+        return counters == nullptr ? Datum{} : Datum::ofNumber(failures(*counters));
       case ClientField::error:
         return counters == nullptr ? Datum{} : nth(counters->errors, occurrence, [](const auto& error) {
           const std::int64_t code = error.count.get() > 0 ? error.code.get() : 0;

@@ -3,12 +3,15 @@
 
 #include <QCheckBox>
 #include <QHeaderView>
+#include <QKeyEvent>
+#include <QMouseEvent>
 #include <QPainter>
 #include <QSplitter>
 #include <QStackedWidget>
 #include <QTableView>
 #include <QTimer>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "ui/filter/filter_box.h"
 #include "ui/models/client_facts.h"
@@ -27,6 +30,9 @@ namespace hw::ui {
 
 namespace {
 
+constexpr int kNameLeft = 12;  // px at scale 1.0, before the mark that unfolds a client
+constexpr int kFoldWidth = 20;
+
 class ClientDelegate : public RowDelegate {
  public:
   explicit ClientDelegate(QObject* parent) : RowDelegate(true, parent) {}
@@ -36,12 +42,18 @@ class ClientDelegate : public RowDelegate {
     const Colors& c = Theme::current().colors();
     RowCell out;
     out.alignment = static_cast<Qt::Alignment>(index.data(Qt::TextAlignmentRole).toInt());
+    const auto fold = static_cast<ClientsModel::Fold>(index.data(ClientsModel::fold_role).toInt());
     const bool name = index.column() == ClientsModel::client;
-    out.left = name ? 16 : 8;
+    const bool inside = fold == ClientsModel::Fold::inside;
+    out.left = !name ? 8 : (inside ? 32 : kNameLeft);
+    out.glyph_room = name;
+    if (fold == ClientsModel::Fold::closed || fold == ClientsModel::Fold::open) {
+      out.icon = fold == ClientsModel::Fold::open ? QStringLiteral("chevron-down") : QStringLiteral("chevron-right");
+    }
     out.role = name ? (selected ? FontRole::data_strong : FontRole::data)
                     : (index.column() == ClientsModel::apis || index.column() == ClientsModel::software ? FontRole::control
                                                                                                         : FontRole::data);
-    out.color = name ? c.text : c.text2;
+    out.color = name && !inside ? c.text : c.text2;
     out.elide = name || index.column() == ClientsModel::from ? Qt::ElideMiddle : Qt::ElideRight;
     out.glyph = static_cast<Glyph>(index.data(ClientsModel::glyph_role).toInt());
     return out;
@@ -80,7 +92,7 @@ ClientsPage::ClientsPage(QWidget* parent)
   filter_->setExamples({{QStringLiteral("errors > 0"), tr("clients that get errors")},
                         {QStringLiteral("software ~ \"librdkafka\" && version ~ \"^1\""), tr("old libraries")},
                         {QStringLiteral("api == Produce && not built_in"), tr("your own producers")},
-                        {QStringLiteral("connections > 1"), tr("several with the same id, software and host")}});
+                        {QStringLiteral("connections > 1"), tr("clients with several connections")}});
   connect(filter_, &FilterBox::applied, this, [this] {
     model_->setFilter(filter_->filtering() ? filter_->program() : nullptr);
     refresh(false);
@@ -102,8 +114,11 @@ ClientsPage::ClientsPage(QWidget* parent)
   });
   peers_->hide();
   header()->addLeft(peers_);
-  disconnect_ = header()->addAction(QStringLiteral("close"), tr("Disconnect"), QStringLiteral("client.disconnect"));
-  disconnect_->setToolTip(tr("Close the selected connection; most clients connect again at once"));
+  auto* disconnect = new Button(Button::Kind::normal, QStringLiteral("close"), tr("Disconnect"), this);
+  connect(disconnect, &Button::clicked, this, &ClientsPage::disconnectChosen);
+  header()->addRight(disconnect);
+  disconnect_ = disconnect;
+  disconnect_->setToolTip(tr("Close the connections of the selected client; most clients connect again at once"));
   disconnect_->setEnabled(false);
 
   model_ = new ClientsModel([this](const observe::ConnectionView& c) { return session() != nullptr && session()->builtIn(c); }, this);
@@ -121,12 +136,11 @@ ClientsPage::ClientsPage(QWidget* parent)
   table_->setItemDelegate(new ClientDelegate(table_));
   table_->setStyleSheet(QStringLiteral("QTableView::item:hover { background: transparent; }"));
   new HoverRow(table_);
-  const int widths[] = {196, 120, 126, 44, 80, 76, 76, 76, 62, 120};
-  QHeaderView* head = table_->horizontalHeader();
-  head->setSectionsClickable(false);
-  for (int i = 0; i < ClientsModel::column_count; ++i) {
-    head->resizeSection(i, t.px(widths[i]));
-  }
+  table_->installEventFilter(this);
+  table_->viewport()->installEventFilter(this);
+  connect(table_, &QTableView::doubleClicked, this,
+          [this](const QModelIndex& at) { setOpen(at.row(), model_->fold(at.row()) == ClientsModel::Fold::closed); });
+  table_->horizontalHeader()->setSectionsClickable(false);
   upper_->addWidget(table_);
   auto* lower = new Pane(split_);
   auto* rows = new QVBoxLayout(lower);
@@ -161,7 +175,7 @@ ClientsPage::ClientsPage(QWidget* parent)
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& now) {
     const std::uint64_t id = model_->connectionAt(now.row());
     disconnect_->setEnabled(id != 0);
-    if (id != 0 && selection() != Selection::ofConnection(id)) {
+    if (id != 0 && !following_ && selection() != Selection::ofConnection(id)) {
       Q_EMIT selectionRequested(Selection::ofConnection(id));
     }
   });
@@ -182,6 +196,7 @@ ClientsPage::ClientsPage(QWidget* parent)
 
 void ClientsPage::attach(Session* session) {
   Page::attach(session);
+  fitColumns();
   doctor_->attach(session);
 }
 
@@ -197,7 +212,11 @@ void ClientsPage::frame() {
   if (!isVisible()) {
     return;
   }
-  peers_->setVisible(session()->view()->nodes.size() > 1);
+  const bool several = session()->view()->nodes.size() > 1;
+  if (several != peers_->isVisibleTo(this)) {
+    peers_->setVisible(several);
+    fitColumns();
+  }
   if (!since_rates_.isValid() || since_rates_.elapsed() >= 1'000) {
     refresh(true);
   } else if (session()->view()->connections != seen_) {
@@ -221,19 +240,23 @@ void ClientsPage::refresh(bool rates) {
   }
   const observe::ViewPtr now = session()->view();
   seen_ = now->connections;
+  // A row that goes takes the current one along; the selection stays what it was.
+  following_ = true;
   model_->update(*now, seconds);
+  following_ = false;
+  if (selection().kind == Selection::Kind::connection) {
+    followSelection();
+  }
   connect_->setTarget(session()->bootstrap(), selection().topic.isEmpty() ? QStringLiteral("orders") : selection().topic);
   const int clients = static_cast<int>(count_clients(*now));
-  const int connections = static_cast<int>(now->connections->size());
-  QString count = QStringLiteral("%1 · %2").arg(clients == 1 ? tr("1 client") : tr("%n clients", nullptr, clients),
-                                                connections == 1 ? tr("1 connection") : tr("%n connections", nullptr, connections));
-  if (model_->rowCount() != connections) {
-    count += QStringLiteral(" · ") + tr("%1 shown").arg(model_->rowCount());
+  const int connections = model_->total() + model_->hiddenBuiltIn();
+  QString count = QStringLiteral("%1 · %2").arg(tr("%Ln client(s)", nullptr, clients), tr("%Ln connection(s)", nullptr, connections));
+  if (model_->shown() != connections) {
+    count += QStringLiteral(" · ") + tr("%1 shown").arg(format_count(model_->shown()));
   }
   header()->setCount(count);
-  filter_->setCounts({.shown = model_->rowCount(), .total = model_->total()});
+  filter_->setCounts({.shown = model_->shown(), .total = model_->total()});
   updateNotice();
-  disconnect_->setEnabled(model_->connectionAt(table_->currentIndex().row()) != 0);
   if (model_->moving()) {
     settle_->start();  // rates fall to nothing once nothing moves
   }
@@ -264,7 +287,7 @@ void ClientsPage::updateNotice() {
   switch (kind) {
     case 2:
       notice.kind = PageNotice::Kind::filtered;
-      notice.title = tr("0 of %1 connections").arg(model_->total());
+      notice.title = tr("0 of %1 connections").arg(format_count(model_->total()));
       notice.text = tr("The filter “%1” hides all of them.").arg(filter_->appliedText());
       notice.action_text = tr("Clear filter");
       notice.action_command = QStringLiteral("clients.clear_filter");
@@ -302,20 +325,82 @@ void ClientsPage::setSelection(const Selection& selection) {
   if (session() != nullptr && isVisible()) {
     refresh(false);
   }
-  const int row = selection.kind == Selection::Kind::connection ? model_->rowOf(selection.connection) : -1;
-  if (row >= 0) {
-    table_->setCurrentIndex(model_->index(row, 0));
-  } else {
-    table_->setCurrentIndex({});
-    disconnect_->setEnabled(false);
+  followSelection();
+}
+
+void ClientsPage::followSelection() {
+  const bool connection = selection().kind == Selection::Kind::connection;
+  const int row = connection ? model_->rowOf(selection().connection) : -1;
+  // The row of the client stands for its first connection, also where that has a row of its own.
+  const bool there = connection && model_->connectionAt(table_->currentIndex().row()) == selection().connection;
+  if (!there && table_->currentIndex().row() != row) {
+    following_ = true;
+    table_->setCurrentIndex(row < 0 ? QModelIndex() : model_->index(row, 0));
+    following_ = false;
+  }
+  disconnect_->setEnabled(row >= 0);
+}
+
+void ClientsPage::setOpen(int row, bool open) {
+  const ClientsModel::Fold fold = model_->fold(row);
+  if (fold == ClientsModel::Fold::none || (fold == ClientsModel::Fold::inside && open)) {
+    return;
+  }
+  model_->setOpen(row, open);
+  refresh(false);
+}
+
+bool ClientsPage::eventFilter(QObject* object, QEvent* event) {
+  if (object == table_->viewport() && event->type() == QEvent::Resize) {
+    fitColumns();
+  }
+  const int row = table_->currentIndex().row();
+  if (object == table_ && event->type() == QEvent::KeyPress && model_->fold(row) != ClientsModel::Fold::none) {
+    const auto* key = static_cast<QKeyEvent*>(event);
+    if (key->modifiers() == Qt::NoModifier && (key->key() == Qt::Key_Right || key->key() == Qt::Key_Left)) {
+      setOpen(row, key->key() == Qt::Key_Right);
+      return true;
+    }
+  }
+  if (object == table_->viewport() && event->type() == QEvent::MouseButtonPress) {
+    const QPoint at = static_cast<QMouseEvent*>(event)->pos();
+    const QModelIndex index = table_->indexAt(at);
+    const ClientsModel::Fold fold = model_->fold(index.row());
+    const int right = Theme::current().px(kNameLeft + kFoldWidth);
+    if (index.isValid() && index.column() == ClientsModel::client && at.x() < table_->columnViewportPosition(ClientsModel::client) + right &&
+        (fold == ClientsModel::Fold::closed || fold == ClientsModel::Fold::open)) {
+      setOpen(index.row(), fold == ClientsModel::Fold::closed);
+      return true;
+    }
+  }
+  return Page::eventFilter(object, event);
+}
+
+// All connections of the row, so that a client with several is gone, and not only a part of it.
+void ClientsPage::disconnectChosen() {
+  for (const std::uint64_t connection : model_->connectionsAt(table_->currentIndex().row())) {
+    Q_EMIT commandRequested(QStringLiteral("client.disconnect"), {{QStringLiteral("connection"), QVariant::fromValue<qulonglong>(connection)}});
   }
 }
 
 void ClientsPage::fitColumns() {
-  // The APIs keep 240 pixels: they say more than which node it is and since when.
-  const double wide = table_->viewport()->width() / Theme::current().scale();
-  table_->setColumnHidden(ClientsModel::node, wide < 1110);
-  table_->setColumnHidden(ClientsModel::since, wide < 1060);
+  // The APIs say more than since when it is there. One node alone needs no column.
+  const Theme& t = Theme::current();
+  const int room = table_->viewport()->width();
+  table_->setColumnHidden(ClientsModel::node, session() == nullptr || session()->view()->nodes.size() < 2);
+  table_->setColumnHidden(ClientsModel::since, room < t.px(1'100));
+  const int widths[] = {0, 104, 116, 80, 76, 72, 78, 78, 58};
+  int used = 0;
+  for (int i = ClientsModel::software; i < ClientsModel::apis; ++i) {
+    if (!table_->isColumnHidden(i)) {
+      table_->horizontalHeader()->resizeSection(i, t.px(widths[i]));
+      used += t.px(widths[i]);
+    }
+  }
+  const int rest = std::max(t.px(300), room - used);
+  const int name = std::clamp(rest * 45 / 100, t.px(170), t.px(320));
+  table_->horizontalHeader()->resizeSection(ClientsModel::client, name);
+  table_->horizontalHeader()->resizeSection(ClientsModel::apis, rest - name);
 }
 
 void ClientsPage::setWidthClass(int /*width_class*/) { fitColumns(); }

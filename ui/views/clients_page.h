@@ -45,8 +45,12 @@ class ClientsPage : public Page {
   void frame() override;
   void showEvent(QShowEvent* event) override;
   void resizeEvent(QResizeEvent* event) override;
+  bool eventFilter(QObject* object, QEvent* event) override;
 
  private:
+  void setOpen(int row, bool open);
+  void followSelection();
+  void disconnectChosen();
   void fitColumns();
   void refresh(bool rates);
   void updateNotice();
@@ -68,6 +72,7 @@ class ClientsPage : public Page {
   QAbstractButton* disconnect_;
   QTimer* settle_;
   QElapsedTimer since_rates_;
+  bool following_ = false;            // the row changes because the selection or the rows did
   std::shared_ptr<const void> seen_;  // the connections last drawn
 };
 

@@ -25,11 +25,15 @@ void RowDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, c
   const QString text = index.data().toString();
   p.setFont(t.font(what.role));
   QRectF r = QRectF(option.rect).adjusted(t.pxf(what.left), 0, -t.pxf(8), lines_ ? -1 : 0);
-  if (what.glyph != Glyph::none || what.glyph_room) {
+  if (what.glyph != Glyph::none || what.glyph_room || !what.icon.isEmpty()) {
     const bool right = what.alignment.testFlag(Qt::AlignRight);
     const double x = right ? r.right() - p.fontMetrics().horizontalAdvance(text) - t.pxf(12) : r.left() + t.pxf(6);
     if (what.glyph != Glyph::none) {
       paint_glyph(p, what.glyph, QPointF(x, r.center().y()), t.pxf(right ? 10 : 12));
+    }
+    if (!what.icon.isEmpty()) {
+      const double size = t.pxf(14);
+      p.drawPixmap(QPointF(x - size / 2, r.center().y() - size / 2), icon_pixmap(what.icon, c.text2, qRound(size), p.device()->devicePixelRatioF()));
     }
     if (!right) {
       r.setLeft(r.left() + t.pxf(20));

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <QColor>
+#include <QString>
 #include <QStyledItemDelegate>
 
 #include "ui/theme/glyphs.h"
@@ -19,6 +20,7 @@ struct RowCell {
   Qt::TextElideMode elide = Qt::ElideRight;
   double left = 8;       // padding, px at scale 1.0
   bool glyph_room = false;  // texts of this column begin at the same place, with a glyph or without
+  QString icon;             // of resources/icons, in the place of the glyph: what folds a row
 };
 
 class RowDelegate : public QStyledItemDelegate {

@@ -132,7 +132,7 @@ class TestLiveClients : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(rowWith("shop-reader", ClientsModel::apis, "Fetch") >= 0, kSoonMs);
     QTRY_VERIFY_WITH_TIMEOUT(rowWith("shop-writer", ClientsModel::apis, "Produce") >= 0, kSoonMs);
     const int row = rowWith("shop-writer", ClientsModel::apis, "Produce");
-    QVERIFY(cell(row, ClientsModel::from).startsWith(QStringLiteral("127.0.0.1:")));
+    QVERIFY(cell(row, ClientsModel::from).startsWith(QStringLiteral("127.0.0.1")));
     QVERIFY(!cell(row, ClientsModel::software).isEmpty());
     QVERIFY(count_clients(*session_->view()) >= 2);
   }
@@ -147,8 +147,9 @@ class TestLiveClients : public QObject {
     const node::ClientHandle second = clients_->add_consumer(reader, [](std::vector<node::IncomingRecord>&) {});
     QTRY_COMPARE_WITH_TIMEOUT(count_clients(*session_->view()), before + 1, kSoonMs);
     page_->filter()->setText(QStringLiteral("group == shop"));
-    QTRY_COMPARE_WITH_TIMEOUT(page_->model()->rowCount(), 2, kSoonMs);
-    QVERIFY(page_->model()->siblings(0) >= 2);
+    QTRY_COMPARE_WITH_TIMEOUT(page_->model()->shown(), 2, kSoonMs);
+    QCOMPARE(page_->model()->rowCount(), 1);  // told apart by their memberships, not by their connections
+    QVERIFY2(cell(0, ClientsModel::client).endsWith(QStringLiteral("· 2 clients")), qPrintable(cell(0, ClientsModel::client)));
     page_->filter()->setText({});
     std::atomic<bool> gone{false};
     clients_->close(second, [&gone] { gone = true; });

@@ -187,28 +187,56 @@ class TestClients : public QObject {
     QCOMPARE(rows("kye == 3"), -1);
   }
 
-  void clients_of_the_same_name_are_told_apart() {
+  // A client has a connection to each node that it speaks to; they are one client, and can be seen one by one.
+  void connections_of_a_client_are_one_row() {
     open();
-    session_->connectClient(70, "shop", "kafkajs", "2.2.4");
-    session_->connectClient(71, "shop", "kafkajs", "2.2.4");
-    session_->connectClient(72, "alone", "kafkajs", "2.2.4");
-    session_->tick(100);
+    session_->connectClient(70, "shop", "kafkajs", "2.2.4")->note_request(1, 11);
+    session_->connectClient(71, "alone", "kafkajs", "2.2.4");
+    auto second = session_->connectClient(72, "shop", "kafkajs", "2.2.4");
+    second->note_request(0, 9);
+    second->note_request(1, 12);
+    second->note_error(3);
+    session_->tick(1'100);
     const std::size_t before = count_clients(*session_->view());
-    QVERIFY(row_named(QStringLiteral("alone")) >= 0);
-    const int first = row_named(QStringLiteral("shop · 1 of 2"));
-    const int second = row_named(QStringLiteral("shop · 2 of 2"));
-    QVERIFY(first >= 0 && second > first);
-    QCOMPARE(page_->model()->siblings(first), 2);
-    QVERIFY(page_->model()->index(first, ClientsModel::client).data(Qt::ToolTipRole).toString().contains(QStringLiteral("1 of 2")));
+    const int all = page_->model()->rowCount();
+    const int row = row_named(QStringLiteral("shop"));
+    QVERIFY(row >= 0);
+    QCOMPARE(row_named(QStringLiteral("alone")), row + 1);
+    QCOMPARE(page_->model()->connectionsAt(row), (std::vector<std::uint64_t>{70, 72}));
+    QCOMPARE(cell(row, ClientsModel::from), QStringLiteral("127.0.0.1 ×2"));
+    QTRY_COMPARE(cell(row, ClientsModel::errors), QStringLiteral("1"));
+    QCOMPARE(cell(row, ClientsModel::apis), QStringLiteral("Fetch v12, Metadata v13, ApiVersions v4, Produce v9"));
+    // Unfolded by the keyboard, the mark or a double click.
+    page_->table()->setFocus();
+    page_->table()->setCurrentIndex(page_->model()->index(row, 0));
+    QVERIFY(window_->selection() == Selection::ofConnection(70));
+    QTest::keyClick(page_->table(), Qt::Key_Right);
+    QCOMPARE(page_->model()->rowCount(), all + 2);
+    QCOMPARE(cell(row + 2, ClientsModel::client), QStringLiteral("conn72"));
+    QCOMPARE(cell(row + 2, ClientsModel::from), QStringLiteral("127.0.0.1:40072"));
+    QCOMPARE(cell(row + 1, ClientsModel::apis), QStringLiteral("Fetch v11, Metadata v13, ApiVersions v4"));
+    window_->select(Selection::ofConnection(72));
+    QCOMPARE(page_->table()->currentIndex().row(), row + 2);
+    QTest::keyClick(page_->table(), Qt::Key_Left);  // from within, to its client
+    QCOMPARE(page_->model()->rowCount(), all);
+    QCOMPARE(page_->table()->currentIndex().row(), row);
+    QVERIFY(window_->selection() == Selection::ofConnection(72));
+    const QRect mark = page_->table()->visualRect(page_->model()->index(row, 0));
+    QTest::mouseClick(page_->table()->viewport(), Qt::LeftButton, {}, QPoint(mark.left() + 18, mark.center().y()));
+    QCOMPARE(page_->model()->rowCount(), all + 2);
+    QTest::mouseClick(page_->table()->viewport(), Qt::LeftButton, {}, QPoint(mark.left() + 18, mark.center().y()));
+    QCOMPARE(page_->model()->rowCount(), all);
     page_->filter()->setText(QStringLiteral("connections > 1"));
-    QCOMPARE(page_->model()->rowCount(), 2);
+    QCOMPARE(page_->model()->rowCount(), 1);
+    page_->filter()->setText(QStringLiteral("connection == 72"));
+    QCOMPARE(cell(0, ClientsModel::from), QStringLiteral("127.0.0.1:40072"));
     page_->filter()->setText({});
     // Two members of one group are two clients, whatever they call themselves.
     hw::observe::ClusterView view = *session_->view();
     auto groups = *view.groups;
     auto group = std::make_shared<hw::observe::GroupView>();
     group->id = "shops";
-    for (const std::uint64_t connection : {std::uint64_t{70}, std::uint64_t{71}}) {
+    for (const std::uint64_t connection : {std::uint64_t{70}, std::uint64_t{72}}) {
       hw::event::GroupAssigned::Member member;
       member.member_id = "m" + std::to_string(connection);
       member.connection = hw::ConnectionId(connection);
@@ -218,7 +246,31 @@ class TestClients : public QObject {
     view.groups = std::make_shared<const std::remove_const_t<decltype(groups)>>(groups);
     QCOMPARE(count_clients(view), before + 1);
     page_->model()->update(view, 0);
-    QVERIFY(page_->model()->index(first, ClientsModel::client).data(Qt::ToolTipRole).toString().contains(QStringLiteral("Member of shops")));
+    QCOMPARE(cell(row, ClientsModel::client), QStringLiteral("shop · 2 clients"));
+    QVERIFY(page_->model()->index(row, ClientsModel::client).data(Qt::ToolTipRole).toString().contains(QStringLiteral("Member of shops")));
+  }
+
+  void a_client_keeps_its_place_and_leaves_whole() {
+    open();
+    session_->connectClient(70, "shop", "kafkajs", "2.2.4");
+    session_->connectClient(71, "alone", "kafkajs", "2.2.4");
+    session_->connectClient(72, "shop", "kafkajs", "2.2.4");
+    session_->connectClient(73, "shop", "kafkajs", "2.2.4");
+    session_->tick(100);
+    const int row = row_named(QStringLiteral("shop"));
+    session_->closeConnection(70, [](const QString&) {});
+    session_->tick(100);
+    QCOMPARE(row_named(QStringLiteral("shop")), row);
+    QCOMPARE(page_->model()->connectionsAt(row), (std::vector<std::uint64_t>{72, 73}));
+    page_->table()->setCurrentIndex(page_->model()->index(row, 0));
+    for (Button* each : page_->findChildren<Button*>()) {
+      if (each->text() == QStringLiteral("Disconnect")) {
+        QVERIFY(each->isEnabled());
+        each->click();
+      }
+    }
+    QTRY_COMPARE(session_->closed(), (std::vector<std::uint64_t>{70, 72, 73}));
+    QTRY_COMPARE(row_named(QStringLiteral("shop")), -1);
   }
 
   void nobody_there_is_said_so() {
