@@ -141,7 +141,7 @@ void AddConsumerDialog::validate() {
   const ConsumerCommand c = command();
   const observe::ViewPtr view = session_->view();
   const observe::GroupView* g = view->find_group(c.group);
-  group_note_->setText(c.group.empty() ? tr("a name") : g == nullptr ? tr("a new group") : tr("has %n member(s)", nullptr, static_cast<int>(g->members.size())));
+  group_note_->setText(c.group.empty() ? tr("a name") : g == nullptr ? tr("a new group") : tr("has %Ln member(s)", nullptr, static_cast<int>(g->members.size())));
   switch (c.commit) {
     case ConsumerCommand::Commit::automatic:
       commit_note_->setText(tr("Every second, what was handed out so far. A crash repeats or loses up to a second."));

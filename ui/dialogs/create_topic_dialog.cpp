@@ -159,7 +159,7 @@ void CreateTopicDialog::copyOf(const QString& topic, int partitions, int replica
   preset_label_->hide();
   preset_->hide();
   preset_note_->setText(copied_.empty() ? tr("The same number of partitions; the topic has no configuration of its own. Records are not copied.")
-                                        : tr("The same %n configuration value(s). Records are not copied.", nullptr, static_cast<int>(copied_.size())));
+                                        : tr("The same %Ln configuration value(s). Records are not copied.", nullptr, static_cast<int>(copied_.size())));
   const observe::ViewPtr view = session_->view();
   QString name = topic + QStringLiteral("-copy");
   for (int i = 2; view->topics->find(name.toStdString()) != view->topics->end() && i < 1000; ++i) {

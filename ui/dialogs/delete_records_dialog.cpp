@@ -141,7 +141,7 @@ void DeleteRecordsDialog::refresh() {
   summary_->setText(!number ? QString()
                     : p.before.empty()
                         ? tr("Nothing lies before that offset.")
-                        : tr("%1 records on %n partition(s) go.", nullptr, static_cast<int>(p.before.size())).arg(format_count(p.records)));
+                        : tr("%1 records on %Ln partition(s) go.", nullptr, static_cast<int>(p.before.size())).arg(format_count(p.records)));
   QStringList unread;
   for (const auto& [group, records] : p.unread) {
     if (unread.size() < 6) {

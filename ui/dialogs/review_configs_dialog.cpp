@@ -25,7 +25,7 @@ ReviewConfigsDialog::ReviewConfigsDialog(Session* session, Input input, QWidget*
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(t.px(20), t.px(18), t.px(20), t.px(16));
   column->setSpacing(t.px(10));
-  column->addWidget(new TextLabel(tr("Review %n change(s) of %1", nullptr, static_cast<int>(input_.changes.size())).arg(input_.title),
+  column->addWidget(new TextLabel(tr("Review %Ln change(s) of %1", nullptr, static_cast<int>(input_.changes.size())).arg(input_.title),
                                   FontRole::page_title, TextLabel::Tone::text, this));
   grid_ = new QGridLayout;
   grid_->setHorizontalSpacing(t.px(16));

@@ -105,17 +105,17 @@ std::vector<ChangeEffect> broker_change_effects(const std::map<std::string, std:
     QStringList words;
     words << (inheriting == 0 ? tr(QT_TRANSLATE_NOOP("ConfigEffects", "every topic has a value of its own, so no topic changes"))
               : inheriting == 1 ? tr(QT_TRANSLATE_NOOP("ConfigEffects", "1 topic without a value of its own follows"))
-                                : tr(QT_TRANSLATE_NOOP("ConfigEffects", "%1 topics without a value of their own follow")).arg(inheriting));
+                                : tr(QT_TRANSLATE_NOOP("ConfigEffects", "%1 topics without a value of their own follow")).arg(format_count(inheriting)));
     if (in_segments(topic_key) && inheriting > 0) {
       if (const std::int64_t more = then.segments - due.segments; more > 0) {
         effect.harmful = true;
-        words << QCoreApplication::translate("ConfigEffects", "%n segment(s), %1, become deletable: %2 records", nullptr, plain(more))
+        words << QCoreApplication::translate("ConfigEffects", "%Ln segment(s), %1, become deletable: %2 records", nullptr, plain(more))
                      .arg(format_bytes(then.bytes - due.bytes), format_count(then.offsets - due.offsets));
       } else if (more < 0) {
-        words << QCoreApplication::translate("ConfigEffects", "%n segment(s), %1, that would go soon, stay", nullptr, plain(-more))
+        words << QCoreApplication::translate("ConfigEffects", "%Ln segment(s), %1, that would go soon, stay", nullptr, plain(-more))
                      .arg(format_bytes(due.bytes - then.bytes));
       } else {
-        words << tr(QT_TRANSLATE_NOOP("ConfigEffects", "no segment becomes deletable now"));
+        words << tr(QT_TRANSLATE_NOOP("ConfigEffects", "no segment becomes deletable"));
       }
       if (looked < topics.size()) {
         words << tr(QT_TRANSLATE_NOOP("ConfigEffects", "looked at the first %1 only")).arg(looked);

@@ -16,7 +16,7 @@ struct Template {
 };
 
 constexpr Template kTemplates[] = {
-    {"java", "Java", "kafka-clients", "implementation(\"org.apache.kafka:kafka-clients:4.1.0\")",
+    {"java", "Java", "kafka-clients", "implementation(\"org.apache.kafka:kafka-clients:4.4.0\")",
      R"(var props = new Properties();
 props.put("bootstrap.servers", "@SERVERS@");
 props.put("group.id", "my-app");

@@ -257,7 +257,7 @@ class Teller {
   void operator()(const event::GroupAssigned& e) {
     const int members = static_cast<int>(e.members.size());
     const bool assigned = std::any_of(e.members.begin(), e.members.end(), [](const auto& m) { return !m.partitions.empty(); });
-    say(Glyph::none, (assigned ? Events::tr("Group %1 assigned its partitions to %n member(s)", nullptr, members)
+    say(Glyph::none, (assigned ? Events::tr("Group %1 assigned its partitions to %Ln member(s)", nullptr, members)
                                : Events::tr("Group %1 has members that wait for partitions"))
                          .arg(text_of(e.group)));
     out_.detail = !assigned;
@@ -307,7 +307,7 @@ class Teller {
     out_.severity = Severity::notice;
   }
   void operator()(const event::EventsLost& e) {
-    say(Glyph::quarter, Events::tr("%n event(s) not shown: more happened than could be recorded",
+    say(Glyph::quarter, Events::tr("%Ln event(s) not shown: more happened than could be recorded",
                                                     nullptr, static_cast<int>(e.count)));
   }
 

@@ -134,7 +134,7 @@ QString trigger_words(const event::GroupRebalanced& rebalance) {
   }
   const auto more = static_cast<int>(rebalance.triggers.size()) - 1 + rebalance.triggers_skipped;
   if (more > 0) {
-    text += QCoreApplication::translate("hw::ui::GroupModel", ", and %n more", nullptr, more);
+    text += QCoreApplication::translate("hw::ui::GroupModel", ", and %Ln more", nullptr, more);
   }
   return text;
 }
@@ -356,7 +356,7 @@ GroupModel::Row GroupModel::makeRow(const std::string& id) const {
   row.cells[name] = QString::fromStdString(id);
   row.cells[kind] = group_kind(g);
   row.cells[state] = state_words(g.state);
-  row.cells[members] = QString::number(g.members.size());
+  row.cells[members] = format_count(static_cast<std::int64_t>(g.members.size()));
   if (f.lag_known) {
     row.cells[lag_records] = (f.at_most ? QStringLiteral("≤ ") : QString()) + format_count(f.lag_records);
     row.cells[lag_offsets] = format_count(f.lag_offsets);

@@ -33,13 +33,14 @@ QString idle_words(const observe::GroupView& group, int partitions) {
     return {};
   }
   if (members > partitions && partitions > 0) {
-    return idle == 1 ? tr(T("%1 owns nothing: %2 members share %3 partitions, so one always waits.")).arg(first).arg(members).arg(partitions)
-                     : QCoreApplication::translate("GroupWhy", "%n members own nothing: %1 members share %2 partitions. A partition has one reader in a group.", nullptr, idle)
-                           .arg(members)
-                           .arg(partitions);
+    return idle == 1 ? tr(T("%1 owns nothing: %2 members share %3 partitions, so one always waits.")).arg(first, format_count(members), format_count(partitions))
+                     : QCoreApplication::translate("GroupWhy", "%Ln members own nothing: %1 members share %2 partitions. A partition has one reader in a group.", nullptr, idle)
+                           .arg(format_count(members), format_count(partitions));
   }
-  return QCoreApplication::translate("GroupWhy", "%n member(s) own nothing: no partition of their topics is left.", nullptr, idle);
+  return QCoreApplication::translate("GroupWhy", "%Ln member(s) own nothing: no partition of their topics is left.", nullptr, idle);
 }
+
+constexpr double kNothing = 0.05;  // records per second that count as none
 
 GroupVerdict why(const GroupFacts& f, const std::vector<KeyCounter::Share>& keys, std::int64_t now_ms) {
   GroupVerdict v;
@@ -89,7 +90,10 @@ GroupVerdict why(const GroupFacts& f, const std::vector<KeyCounter::Share>& keys
     const auto with_lag = std::count_if(f.parts.begin(), f.parts.end(), [](const GroupFacts::Part& p) { return p.lag.records > 0; });
     if (v.headline.isEmpty()) {
       const double share = static_cast<double>(worst.lag.records) / static_cast<double>(std::max<std::int64_t>(1, f.lag_records));
+      const bool spread = share < 0.2 && with_lag > 5;
       v.headline = with_lag == 1 ? tr(T("All lag is on partition %1 of %2.")).arg(v.partition).arg(v.topic)
+                   : spread      ? tr(T("The lag is spread over %1 partitions; partition %2 of %3 has the most, %4 %."))
+                                       .arg(format_count(with_lag)).arg(v.partition).arg(v.topic).arg(std::lround(share * 100))
                                  : tr(T("Partition %1 of %2 carries %3 % of the lag.")).arg(v.partition).arg(v.topic).arg(std::lround(share * 100));
     }
     const event::GroupAssigned::Member* owner = nullptr;
@@ -102,6 +106,8 @@ GroupVerdict why(const GroupFacts& f, const std::vector<KeyCounter::Share>& keys
       v.sentences << tr(T("The group has no member, so nobody reads; %1 records wait.")).arg(format_count(f.lag_records));
     } else if (owner == nullptr) {
       v.sentences << tr(T("No member owns this partition."));
+    } else if (v.arriving >= 0 && v.arriving < kNothing && v.handled < kNothing) {
+      v.sentences << tr(T("Member %1 handles nothing at the moment, and nothing arrives.")).arg(QString::fromStdString(owner->client_id));
     } else if (v.arriving >= 0) {
       v.sentences << tr(T("Member %1 handles %2 records/s, %3 arrive.")).arg(QString::fromStdString(owner->client_id), rate(v.handled), rate(v.arriving));
     } else {
@@ -125,7 +131,7 @@ GroupVerdict why(const GroupFacts& f, const std::vector<KeyCounter::Share>& keys
         v.catch_up = tr(T("Catch-up: never at this rate, needs more than %1×")).arg(v.handled > 0 ? v.arriving / v.handled : 1, 0, 'f', 1);
       } else if (gain < -0.05) {
         v.catch_up = tr(T("The lag grows by %1 records/s")).arg(rate(-gain));
-      } else {
+      } else if (v.handled >= kNothing) {
         v.catch_up = tr(T("The lag is steady: as much is handled as arrives"));
       }
     }
@@ -139,7 +145,7 @@ GroupVerdict why(const GroupFacts& f, const std::vector<KeyCounter::Share>& keys
     recent += now_ms - r.at.ms < 180'000 ? 1 : 0;
   }
   if (recent >= 5) {
-    v.sentences << QCoreApplication::translate("GroupWhy", "%n rebalances within 3 minutes: members come and go too often.", nullptr, recent);
+    v.sentences << QCoreApplication::translate("GroupWhy", "%Ln rebalances within 3 minutes: members come and go too often.", nullptr, recent);
   } else if (!g.rebalances.empty()) {
     v.sentences << tr(T("The last rebalance was %1 ago.")).arg(format_duration(std::max<std::int64_t>(0, now_ms - g.rebalances.back().at.ms)));
   }

@@ -29,7 +29,7 @@ bool contains(const std::vector<BrokerId>& all, BrokerId one) { return std::find
 
 QString sentence_of(const Move& move) {
   QString out = move.partitions == 1 ? Story::tr("Leader of %1 moved %2 → %3").arg(move.first)
-                                     : Story::tr("Leaders of %n partitions moved %2 → %3", nullptr, move.partitions);
+                                     : Story::tr("Leaders of %Ln partitions moved %2 → %3", nullptr, move.partitions);
   out = out.arg(move.from.value()).arg(move.to.value());
   if (move.took_ms >= 0) {
     out += Story::tr(" in %1 ms").arg(move.took_ms);
@@ -138,20 +138,20 @@ QStringList LeaderStory::take(const observe::ViewPtr& view) {
   }
   if (leaderless > 0) {
     told << (leaderless == 1 ? Story::tr("%1 has no leader.").arg(leaderless_first)
-                             : Story::tr("%n partitions have no leader.", nullptr, leaderless));
+                             : Story::tr("%Ln partitions have no leader.", nullptr, leaderless));
   }
   for (const auto& [what, partitions] : in_sync) {
     const int node = what.first.value();
     const bool moved = std::any_of(moves.begin(), moves.end(), [&](const Move& m) { return !what.second && m.from == what.first; });
     if (!moved) {
-      told << (what.second ? Story::tr("Node %1 is in sync again in %n partition(s).", nullptr, partitions).arg(node)
-                           : Story::tr("Node %1 left the in-sync replicas of %n partition(s).", nullptr, partitions).arg(node));
+      told << (what.second ? Story::tr("Node %1 is in sync again in %Ln partition(s).", nullptr, partitions).arg(node)
+                           : Story::tr("Node %1 left the in-sync replicas of %Ln partition(s).", nullptr, partitions).arg(node));
     }
   }
   if (told.size() > kTold) {
     const int more = static_cast<int>(told.size()) - kTold;
     told = told.mid(0, kTold);
-    told << Story::tr("And %n more change(s).", nullptr, more);
+    told << Story::tr("And %Ln more change(s).", nullptr, more);
   }
   return told;
 }

@@ -210,7 +210,7 @@ std::vector<HistoryStep> record_history(const observe::ClusterView& view, const 
     const QString name = QString::fromStdString(id);
     steps.push_back({-1, offset > row.offset ? RecordHistory::tr("committed") : RecordHistory::tr("waits"),
                      offset > row.offset ? RecordHistory::tr("group %1 has passed it, at %2 now").arg(name).arg(offset)
-                                         : RecordHistory::tr("group %1 is at %2, %3 before it").arg(name).arg(offset).arg(row.offset - offset)});
+                                         : RecordHistory::tr("group %1 is at %2, %3 before it").arg(name).arg(offset).arg(format_count(row.offset - offset))});
   }
   if (groups > kGroupsMax) {
     steps.push_back({-1, RecordHistory::tr("committed"), RecordHistory::tr("other groups that read this partition: %1").arg(groups - kGroupsMax)});

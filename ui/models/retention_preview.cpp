@@ -100,13 +100,13 @@ std::vector<ChangeEffect> change_effects(const std::map<std::string, std::string
       const std::int64_t segments = then.segments - due.segments;
       if (segments > 0) {
         effect.harmful = true;
-        effect.effect = QCoreApplication::translate("RetentionPreview", "%n segment(s), %1, become deletable: %2 records", nullptr, plain(segments))
+        effect.effect = QCoreApplication::translate("RetentionPreview", "%Ln segment(s), %1, become deletable: %2 records", nullptr, plain(segments))
                             .arg(format_bytes(then.bytes - due.bytes), format_count(then.offsets - due.offsets));
       } else if (segments < 0) {
-        effect.effect = QCoreApplication::translate("RetentionPreview", "%n segment(s), %1, that would go soon, stay", nullptr, plain(-segments))
+        effect.effect = QCoreApplication::translate("RetentionPreview", "%Ln segment(s), %1, that would go soon, stay", nullptr, plain(-segments))
                             .arg(format_bytes(due.bytes - then.bytes));
       } else {
-        effect.effect = tr(QT_TRANSLATE_NOOP("RetentionPreview", "no segment becomes deletable now"));
+        effect.effect = tr(QT_TRANSLATE_NOOP("RetentionPreview", "no segment becomes deletable"));
       }
       if (change.name == "cleanup.policy" && to.find("compact") != std::string::npos && from.find("compact") == std::string::npos) {
         effect.harmful = true;
@@ -119,14 +119,14 @@ std::vector<ChangeEffect> change_effects(const std::map<std::string, std::string
       for (const PartitionSegments& p : partitions) {
         rolls += bytes && limit >= 0 && !p.segments.empty() && p.segments.back().size_bytes > limit ? 1 : 0;
       }
-      effect.effect = rolls > 0 ? QCoreApplication::translate("RetentionPreview", "%n active segment(s) are larger already: a new one begins with the next write", nullptr, plain(rolls))
+      effect.effect = rolls > 0 ? QCoreApplication::translate("RetentionPreview", "%Ln active segment(s) are larger already: a new one begins with the next write", nullptr, plain(rolls))
                                 : tr(QT_TRANSLATE_NOOP("RetentionPreview", "counts from the next segment on"));
     } else if (change.name == "min.insync.replicas") {
       const std::int64_t least = number(to, 1);
       effect.harmful = least > static_cast<std::int64_t>(replicas);
       effect.effect = effect.harmful
-                          ? QCoreApplication::translate("RetentionPreview", "each partition has %n replica(s): every write with acks=all will be refused", nullptr, plain(replicas))
-                          : QCoreApplication::translate("RetentionPreview", "enough replicas exist (%n)", nullptr, plain(replicas));
+                          ? QCoreApplication::translate("RetentionPreview", "each partition has %Ln replica(s): every write with acks=all will be refused", nullptr, plain(replicas))
+                          : QCoreApplication::translate("RetentionPreview", "enough replicas exist (%Ln)", nullptr, plain(replicas));
     } else if (change.name == "max.message.bytes") {
       effect.effect = number(to, 0) < number(from, 0)
                           ? tr(QT_TRANSLATE_NOOP("RetentionPreview", "larger batches are refused from now on; what is stored stays"))

@@ -13,6 +13,7 @@ namespace hw::ui {
 
 namespace {
 
+constexpr double kRateSeconds = 1;
 constexpr double kSlowest = 0.05;  // records per second that are still shown
 
 QString rate_text(double per_second) {
@@ -80,14 +81,14 @@ void TopicModel::judge(TopicFacts& f) const {
     f.findings << text;
   };
   if (f.leaderless > 0) {
-    add(Glyph::cross, tr("%n partition(s) without a leader: nobody can write or read there", nullptr, static_cast<int>(f.leaderless)));
+    add(Glyph::cross, tr("%Ln partition(s) without a leader: nobody can write or read there", nullptr, static_cast<int>(f.leaderless)));
   }
   if (f.below_min > 0) {
-    add(Glyph::cross, tr("%n partition(s) with fewer replicas in sync than min.insync.replicas: writes with acks=all are refused",
+    add(Glyph::cross, tr("%Ln partition(s) with fewer replicas in sync than min.insync.replicas: writes with acks=all are refused",
                          nullptr, static_cast<int>(f.below_min)));
   }
   if (f.in_sync < f.replicas) {
-    add(Glyph::quarter, tr("%n replica(s) out of sync", nullptr, static_cast<int>(f.replicas - f.in_sync)));
+    add(Glyph::quarter, tr("%Ln replica(s) out of sync", nullptr, static_cast<int>(f.replicas - f.in_sync)));
   }
   const std::int64_t keep = number_of(*f.topic, "retention.ms").value_or(7LL * 86'400'000);
   const std::int64_t roll = number_of(*f.topic, "segment.ms").value_or(7LL * 86'400'000);
@@ -102,7 +103,7 @@ void TopicModel::judge(TopicFacts& f) const {
   }
 }
 
-void TopicModel::sample(Known& known, double seconds) {
+void TopicModel::sample(Known& known, bool fresh, double seconds) {
   TopicFacts& f = known.facts;
   const std::int64_t records_before = f.records;
   const std::int64_t bytes_before = f.bytes;
@@ -144,12 +145,16 @@ void TopicModel::sample(Known& known, double seconds) {
     }
   }
   f.bytes = size_bytes;
-  if (seconds > 0) {
-    f.in = static_cast<double>(std::max<std::int64_t>(0, in - known.records_in)) / seconds;
-    f.out = static_cast<double>(std::max<std::int64_t>(0, out - known.records_out)) / seconds;
+  known.waited += seconds;
+  if (fresh || known.waited >= kRateSeconds) {
+    if (!fresh) {
+      f.in = static_cast<double>(std::max<std::int64_t>(0, in - known.records_in)) / known.waited;
+      f.out = static_cast<double>(std::max<std::int64_t>(0, out - known.records_out)) / known.waited;
+    }
+    known.records_in = in;
+    known.records_out = out;
+    known.waited = 0;
   }
-  known.records_in = in;
-  known.records_out = out;
   known.dirty = known.dirty || f.records != records_before || f.bytes != bytes_before || f.in != in_before ||
                 f.out != out_before || f.at_most != bound_before;
   if (lags_round_ != round_) {
@@ -180,7 +185,9 @@ TopicModel::Row TopicModel::makeRow(const std::string& topic) const {
   row.cells[name] = QString::fromStdString(topic);
   row.cells[partitions] = format_count(static_cast<std::int64_t>(f.topic->partitions.size()));
   row.cells[factor] = f.factor == 0 ? QString() : QString::number(f.factor);
-  row.cells[in_sync] = QStringLiteral("%1/%2").arg(f.in_sync).arg(f.replicas);
+  // All of thousands are one number: the column is as wide as a usual topic needs.
+  row.cells[in_sync] = f.in_sync == f.replicas && f.replicas >= 1'000 ? format_count(static_cast<std::int64_t>(f.replicas))
+                                                                     : QStringLiteral("%1/%2").arg(f.in_sync).arg(f.replicas);
   row.cells[records] = (f.at_most && f.records > 0 ? QStringLiteral("≤ ") : QString()) + format_count(f.records);
   row.cells[bytes] = format_bytes(f.bytes);
   row.cells[rate_in] = rate_text(f.in);
@@ -191,7 +198,7 @@ TopicModel::Row TopicModel::makeRow(const std::string& topic) const {
     readers << QStringLiteral("%1 %2").arg(QString::fromStdString(g.id), format_count(g.lag));
   }
   if (f.group_count > f.groups.size()) {
-    readers << tr("+%1").arg(f.group_count - f.groups.size());
+    readers << tr("+%1").arg(format_count(static_cast<std::int64_t>(f.group_count - f.groups.size())));
   }
   row.cells[groups] = readers.isEmpty() ? QStringLiteral("–") : readers.join(QStringLiteral("  "));
   row.cells[findings] = f.findings.isEmpty() ? QStringLiteral("–") : QString::number(f.findings.size());
@@ -285,7 +292,7 @@ void TopicModel::update(const observe::ClusterView& view, double seconds) {
     const bool changed = known.facts.topic != topic;
     known.facts.topic = topic;
     const std::size_t before[] = {known.facts.in_sync, known.facts.replicas, known.facts.leaderless, known.facts.below_min};
-    sample(known, fresh ? 0 : seconds);
+    sample(known, fresh, seconds);
     const std::size_t after[] = {known.facts.in_sync, known.facts.replicas, known.facts.leaderless, known.facts.below_min};
     if (changed || !std::equal(std::begin(before), std::end(before), std::begin(after))) {
       judge(known.facts);

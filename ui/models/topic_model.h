@@ -58,7 +58,8 @@ class TopicModel : public RowDiffModel {
 
   explicit TopicModel(QObject* parent = nullptr) : RowDiffModel(parent) {}
 
-  // Emits dataChanged only for rows whose numbers differ. `seconds` since the previous call, for rates; 0: no rates.
+  // Emits dataChanged only for rows whose numbers differ. `seconds` since the previous call, for rates: those of a second at least, or a
+  // slow stream would show as nothing and then as a burst; 0: no rates.
   void update(const observe::ClusterView& view, double seconds);
   // Null: all. Called once per topic and update.
   void setMatcher(std::function<bool(const TopicFacts&)> matcher);
@@ -91,6 +92,7 @@ class TopicModel : public RowDiffModel {
     TopicFacts facts;
     std::int64_t records_in = 0;
     std::int64_t records_out = 0;
+    double waited = 0;  // seconds since they were taken
     std::uint64_t seen = 0;
     bool dirty = true;  // differs from what the row shows
   };
@@ -105,7 +107,7 @@ class TopicModel : public RowDiffModel {
     Glyph severity = Glyph::none;
     bool internal = false;
   };
-  void sample(Known& known, double seconds);
+  void sample(Known& known, bool fresh, double seconds);
   void judge(TopicFacts& facts) const;
   void lagOfGroups(const observe::ClusterView& view);
   [[nodiscard]] Row makeRow(const std::string& name) const;

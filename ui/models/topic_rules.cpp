@@ -75,7 +75,7 @@ RuleAnswer check_replication_factor(int factor, const observe::ClusterView& view
   }
   if (factor > brokers) {
     return {RuleAnswer::Level::error,
-            QCoreApplication::translate("TopicRules", "Only %n broker(s) are running, so at most as many replicas", nullptr,
+            QCoreApplication::translate("TopicRules", "Only %Ln broker(s) are running, so at most as many replicas", nullptr,
                                         brokers)};
   }
   return {};

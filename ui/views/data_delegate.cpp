@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/views/data_delegate.h"
 
+#include <QLocale>
 #include <QPainter>
 #include <algorithm>
 
+#include "ui/painting/text.h"
 #include "ui/window/hover_row.h"
 
 namespace hw::ui {
@@ -16,16 +18,16 @@ QString whole_items(const QString& text, const QFontMetricsF& metrics, double ro
     return text;
   }
   QStringList items = text.split(QStringLiteral("  "));
-  int more = items.last().startsWith(QLatin1Char('+')) ? items.takeLast().mid(1).toInt() : 0;
+  int more = items.last().startsWith(QLatin1Char('+')) ? QLocale().toInt(items.takeLast().mid(1)) : 0;
   while (items.size() > 1) {
     items.removeLast();
     ++more;
-    const QString shown = items.join(QStringLiteral("  ")) + QStringLiteral("  +%1").arg(more);
+    const QString shown = items.join(QStringLiteral("  ")) + QStringLiteral("  +%1").arg(format_count(more));
     if (metrics.horizontalAdvance(shown) <= room) {
       return shown;
     }
   }
-  const QString rest = more > 0 ? QStringLiteral("  +%1").arg(more) : QString();
+  const QString rest = more > 0 ? QStringLiteral("  +%1").arg(format_count(more)) : QString();
   return metrics.elidedText(items.value(0), Qt::ElideMiddle, std::max(0.0, room - metrics.horizontalAdvance(rest))) + rest;
 }
 

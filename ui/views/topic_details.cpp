@@ -120,7 +120,7 @@ void TopicDetails::showStatistics() {
   if (counted_ && fresh && count_.offsets - count_.records - count_.control > 0) {
     values.push_back({format_count(count_.offsets - count_.records - count_.control), tr("offsets without record")});
   }
-  values.push_back({format_bytes(facts_.bytes), with_count(tr("%n segment(s)", nullptr, static_cast<int>(segments)), segments)});
+  values.push_back({format_bytes(facts_.bytes), tr("%Ln segment(s)", nullptr, static_cast<int>(segments))});
   values.push_back({QStringLiteral("%1 / %2").arg(facts_.in < 0.05 ? QStringLiteral("0/s") : format_rate(facts_.in),
                                                   facts_.out < 0.05 ? QStringLiteral("0/s") : format_rate(facts_.out)),
                     tr("in / out")});

@@ -204,7 +204,7 @@ void TopicsPage::refresh() {
     model_->setMatcher(nullptr);
   }
   const bool before = std::exchange(quiet_, true);
-  model_->update(*now, seconds > 0.05 ? seconds : 0);
+  model_->update(*now, seconds);
   quiet_ = before;
   if (!wanted_.isEmpty() && model_->rowOf(wanted_) >= 0) {
     const QString topic = std::exchange(wanted_, {});
@@ -233,9 +233,9 @@ void TopicsPage::showCurrent() {
 void TopicsPage::refreshNotice() {
   const int total = model_->total();
   const auto marked = static_cast<int>(table()->selectionModel()->selectedRows().size());
-  QString count = model_->rowCount() == total ? tr("%n topic(s)", nullptr, total) : tr("%1 of %2").arg(format_count(model_->rowCount()), format_count(total));
+  QString count = model_->rowCount() == total ? tr("%Ln topic(s)", nullptr, total) : tr("%1 of %2").arg(format_count(model_->rowCount()), format_count(total));
   if (marked > 1) {
-    count += QStringLiteral(" · ") + tr("%n selected", nullptr, marked);
+    count += QStringLiteral(" · ") + tr("%Ln selected", nullptr, marked);
   }
   header()->setCount(count);
   for (QAbstractButton* button : {copy_, grow_}) {
@@ -257,7 +257,7 @@ void TopicsPage::refreshNotice() {
     notice.command_line = QStringLiteral("echo hello | kcat -b %1 -P -t orders").arg(session()->bootstrap());
     return notice;
   };
-  showState(model_->rowCount(), total, filter()->filtering(), empty, tr("0 of %1 topics").arg(total));
+  showState(model_->rowCount(), total, filter()->filtering(), empty, tr("0 of %1 topics").arg(format_count(total)));
 }
 
 void TopicsPage::selectRow(const QString& topic) {
@@ -300,7 +300,7 @@ void TopicsPage::fitColumns() {
   // A column goes before the name and the groups have less than their 320: nothing is to be scrolled sideways.
   table()->setColumnHidden(TopicModel::rate_out, wide < 930);
   table()->setColumnHidden(TopicModel::factor, wide < 980);
-  const int widths[] = {0, 58, 44, 90, 88, 80, 66, 66, 106, 0, wide < 1000 ? 74 : 90};
+  const int widths[] = {0, 54, 40, 84, 76, 74, 60, 60, 94, 0, wide < 1000 ? 72 : 90};
   int used = 0;
   for (int i = TopicModel::partitions; i < TopicModel::column_count; ++i) {
     if (i != TopicModel::groups && !table()->isColumnHidden(i)) {
@@ -310,7 +310,7 @@ void TopicsPage::fitColumns() {
   }
   const int rest = std::max(t.px(260), room - used);
   // The name first: of two topics that differ at the end, half a name tells nothing.
-  const int groups = std::clamp(rest - t.px(220), t.px(110), std::max(t.px(110), std::min(rest * 42 / 100, t.px(420))));
+  const int groups = std::clamp(rest - t.px(200), t.px(132), std::max(t.px(132), std::min(rest * 42 / 100, t.px(420))));
   table()->horizontalHeader()->resizeSection(TopicModel::name, rest - groups);
   table()->horizontalHeader()->resizeSection(TopicModel::groups, groups);
 }
@@ -361,7 +361,7 @@ void TopicsPage::growTopic(const QString& name) {
   auto* dialog = new AddPartitionsDialog(session(), name, window());
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   connect(dialog, &AddPartitionsDialog::grown, this, [this](const QString& topic, int before, int total) {
-    undoBar()->say(tr("%1 has %2 partitions now, %3 before.").arg(topic).arg(total).arg(before), false);
+    undoBar()->say(tr("%1 has %2 partitions now, %3 before.").arg(topic, format_count(total), format_count(before)), false);
     refresh();
   });
   dialog->open();
@@ -417,7 +417,7 @@ void TopicsPage::deleteTopics(const QStringList& names) {
     return;
   }
   const bool one = there.size() == 1;
-  auto* question = new QuestionDialog(one ? tr("Delete topic %1?").arg(there.front()) : tr("Delete %n topics?", nullptr, static_cast<int>(there.size())),
+  auto* question = new QuestionDialog(one ? tr("Delete topic %1?").arg(there.front()) : tr("Delete %Ln topics?", nullptr, static_cast<int>(there.size())),
                                       tr("Records are gone for good. Clients that still use a deleted topic may create it again, empty, "
                                          "if the broker allows that."),
                                       window());
@@ -440,7 +440,7 @@ void TopicsPage::deleteTopics(const QStringList& names) {
                                        : QStringLiteral("kafka-topics.sh --bootstrap-server %1 --delete --topic '%2'")
                                              .arg(session()->bootstrap(), there.mid(0, 4).join(QLatin1Char('|')) + (there.size() > 4 ? QStringLiteral("|…") : QString())));
   question->addCancel()->setFocus();
-  question->addAnswer(one ? tr("Delete topic") : tr("Delete %n topics", nullptr, static_cast<int>(there.size())), QuestionDialog::AnswerKind::danger);
+  question->addAnswer(one ? tr("Delete topic") : tr("Delete %Ln topics", nullptr, static_cast<int>(there.size())), QuestionDialog::AnswerKind::danger);
   connect(question, &QuestionDialog::answered, this, [this, there](int index) {
     if (index != 1) {
       return;
@@ -472,7 +472,7 @@ void TopicsPage::deleteTopics(const QStringList& names) {
         if (!outcome->refused.isEmpty()) {
           self->undoBar()->say(tr("Not deleted: %1").arg(outcome->refused.mid(0, 3).join(QStringLiteral("; "))), true);
         } else {
-          self->undoBar()->say(there.size() == 1 ? tr("Topic %1 deleted.").arg(name) : tr("%n topics deleted.", nullptr, outcome->deleted), false);
+          self->undoBar()->say(there.size() == 1 ? tr("Topic %1 deleted.").arg(name) : tr("%Ln topics deleted.", nullptr, outcome->deleted), false);
         }
         self->refresh();
       });

@@ -63,7 +63,7 @@ void SeverityButton::updateName() {
       name = tr("Errors: %1");
       break;
   }
-  name = name.arg(count_);
+  name = name.arg(format_count(count_));
   setAccessibleName(name);
   setToolTip(isChecked() ? tr("%1. Press to hide them.").arg(name) : tr("%1, hidden. Press to show them.").arg(name));
 }

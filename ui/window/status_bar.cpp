@@ -30,7 +30,7 @@ StatusBar::StatusBar(QWidget* parent) : QWidget(parent) {
 
 void StatusBar::setValues(const Values& v) {
   std::vector<Part> parts;
-  parts.push_back({tr("%n client(s)", nullptr, static_cast<int>(v.clients)), v.port, {}, Glyph::none});
+  parts.push_back({tr("%Ln client(s)", nullptr, static_cast<int>(v.clients)), v.port, {}, Glyph::none});
   parts.push_back({{}, rate(v.records_in), tr("rec/s in"), Glyph::none});
   parts.push_back({{}, rate(v.records_out), tr("rec/s out"), Glyph::none});
   if (v.frame_ms > 0) {
@@ -39,7 +39,7 @@ void StatusBar::setValues(const Values& v) {
     parts.push_back({tr("UI idle"), {}, {}, Glyph::none});
   }
   if (v.lost > 0) {
-    parts.push_back({tr("%n event(s) not shown", nullptr, static_cast<int>(v.lost)), {}, {}, Glyph::quarter});
+    parts.push_back({tr("%Ln event(s) not shown", nullptr, static_cast<int>(v.lost)), {}, {}, Glyph::quarter});
   }
   const QString right = v.message.isEmpty() ? v.hint : v.message;
   if (parts == parts_ && right == right_ && v.message_bad == right_bad_) {

@@ -170,11 +170,11 @@ void TopBar::update(const observe::ClusterView& view) {
   if (view.nodes.empty() || starting > 0) {
     health_->setContent(Glyph::ring, tr("starting"), Chip::Tone::neutral);
   } else if (leaderless_ > 0) {
-    health_->setContent(Glyph::cross, tr("%n without leader", nullptr, static_cast<int>(leaderless_)), Chip::Tone::err);
+    health_->setContent(Glyph::cross, tr("%Ln without leader", nullptr, static_cast<int>(leaderless_)), Chip::Tone::err);
   } else if (running < view.nodes.size()) {
     health_->setContent(Glyph::quarter, nodes, Chip::Tone::warn);
   } else if (behind_ > 0) {
-    health_->setContent(Glyph::quarter, tr("%n behind", nullptr, static_cast<int>(behind_)), Chip::Tone::warn);
+    health_->setContent(Glyph::quarter, tr("%Ln behind", nullptr, static_cast<int>(behind_)), Chip::Tone::warn);
   } else {
     health_->setContent(Glyph::disc, view.nodes.size() == 1 ? tr("1 node") : nodes, Chip::Tone::neutral);
   }
