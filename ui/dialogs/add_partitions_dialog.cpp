@@ -64,8 +64,8 @@ class AddPartitionsDialog::Map : public QWidget {
     const double right = area.width() - 92;
     const double top = 34;
     const double bottom = area.height() - 12;
-    text_left(p, 12, 16, AddPartitionsDialog::tr("now: %1").arg(before_), FontRole::caption_strong, c.text3);
-    text_right(p, area.width() - 12, 16, AddPartitionsDialog::tr("then: %1").arg(then_), FontRole::caption_strong, c.text3);
+    text_left(p, 12, 16, AddPartitionsDialog::tr("now: %1").arg(format_count(before_)), FontRole::caption_strong, c.text3);
+    text_right(p, area.width() - 12, 16, AddPartitionsDialog::tr("then: %1").arg(format_count(then_)), FontRole::caption_strong, c.text3);
     // Only partitions that have one of the drawn keys, in order, so that many partitions stay readable.
     std::vector<std::int32_t> from;
     std::vector<std::int32_t> to;
@@ -111,9 +111,18 @@ class AddPartitionsDialog::Map : public QWidget {
     };
     boxes(from, 12, false);
     boxes(to, area.width() - 56, true);
+    // Keys that go the same way share a line and a plate.
+    std::vector<std::vector<const KeyMove*>> flows;
+    for (std::size_t i = 0; i < n; ++i) {
+      const KeyMove& move = moves_.keys[i];
+      const auto same = std::find_if(flows.begin(), flows.end(), [&](const auto& flow) {
+        return flow.front()->from == move.from && flow.front()->to == move.to;
+      });
+      (same == flows.end() ? flows.emplace_back() : *same).push_back(&move);
+    }
     p.setRenderHint(QPainter::Antialiasing);
-    for (std::size_t i = n; i > 0; --i) {
-      const KeyMove& move = moves_.keys[i - 1];
+    for (std::size_t i = flows.size(); i > 0; --i) {
+      const KeyMove& move = *flows[i - 1].front();
       const bool moves = move.from != move.to;
       const double y0 = place(from, move.from);
       const double y1 = place(to, move.to);
@@ -124,19 +133,39 @@ class AddPartitionsDialog::Map : public QWidget {
       p.drawPath(path);
     }
     p.setRenderHint(QPainter::Antialiasing, false);
-    // Labels where the lines begin to part, one below the other.
-    std::vector<double> taken;
-    for (std::size_t i = 0; i < n; ++i) {
-      const KeyMove& move = moves_.keys[i];
-      const QString label = key_text(move.key.span(), 12);
-      const double share = (static_cast<double>(i % 5) + 1) / 6;
-      const double x = left + (right - left) * share;
-      const double s = (x - (left - 34)) / (right - left + 68);
-      const double ease = s * s * (3 - 2 * s);
-      const double y = place(from, move.from) + (place(to, move.to) - place(from, move.from)) * ease;
+    // Labels where the lines begin to part, each at the first place along its line where no other stands.
+    constexpr std::size_t kNamed = 3;
+    std::vector<QRectF> taken;
+    for (std::size_t i = 0; i < flows.size(); ++i) {
+      const KeyMove& move = *flows[i].front();
+      QStringList names;
+      for (std::size_t k = 0; k < flows[i].size() && k < kNamed; ++k) {
+        names << key_text(flows[i][k]->key.span(), 12);
+      }
+      QString label = names.join(QStringLiteral(", "));
+      if (flows[i].size() > kNamed) {
+        label += QStringLiteral(" +%1").arg(flows[i].size() - kNamed);
+      }
       const double w = text_width(label, FontRole::small_data) + 8;
-      p.fillRect(QRectF(x - w / 2, y - 8, w, 16), c.canvas);
-      text_center(p, x, y, label, FontRole::small_data, move.from != move.to ? c.text : c.text3);
+      QRectF plate;
+      for (std::size_t attempt = 0; attempt < 5; ++attempt) {
+        const double share = (static_cast<double>((i + attempt) % 5) + 1) / 6;
+        const double x = left + (right - left) * share;
+        const double s = (x - (left - 34)) / (right - left + 68);
+        const double ease = s * s * (3 - 2 * s);
+        const double y = place(from, move.from) + (place(to, move.to) - place(from, move.from)) * ease;
+        const QRectF wanted(x - w / 2, y - 8, w, 16);
+        const bool free = std::none_of(taken.begin(), taken.end(), [&](const QRectF& other) { return other.intersects(wanted); });
+        if (attempt == 0 || free) {
+          plate = wanted;
+        }
+        if (free) {
+          break;
+        }
+      }
+      taken.push_back(plate);
+      p.fillRect(plate, c.canvas);
+      text_center(p, plate.center().x(), plate.center().y(), label, FontRole::small_data, move.from != move.to ? c.text : c.text3);
     }
   }
 
@@ -162,10 +191,11 @@ AddPartitionsDialog::AddPartitionsDialog(Session* session, const QString& topic,
   column->addWidget(new TextLabel(tr("Add partitions to %1").arg(topic), FontRole::page_title, TextLabel::Tone::text, this));
   auto* row = new QHBoxLayout;
   row->setSpacing(t.px(10));
-  row->addWidget(new TextLabel(tr("%1 now, then").arg(before_), FontRole::body, TextLabel::Tone::text2, this));
+  row->addWidget(new TextLabel(tr("%1 now, then").arg(format_count(before_)), FontRole::body, TextLabel::Tone::text2, this));
   total_ = new QSpinBox(this);
   total_->setRange(before_ + 1, std::max(before_ + 1, 100'000));
   total_->setValue(before_ + 1);
+  total_->setGroupSeparatorShown(true);
   total_->setFixedWidth(t.px(100));
   total_->setStyleSheet(QStringLiteral("font-family: \"JetBrains Mono\";"));
   total_->setAccessibleName(tr("Partitions then"));
@@ -253,7 +283,7 @@ void AddPartitionsDialog::refresh() {
     words = tr("Records without a key are spread over all partitions, old and new.");
   } else {
     const int share = static_cast<int>(std::lround(100.0 * static_cast<double>(moves_.moved_keys) / static_cast<double>(moves_.keys.size())));
-    words = tr("%1 of %2 keys move (%3 %); of evenly spread keys about %4 % would. ").arg(moves_.moved_keys).arg(moves_.keys.size()).arg(share).arg(expected) +
+    words = tr("%1 of %2 keys move (%3 %); of evenly spread keys about %4 % would. ").arg(format_count(static_cast<std::int64_t>(moves_.moved_keys)), format_count(static_cast<std::int64_t>(moves_.keys.size()))).arg(share).arg(expected) +
             (moves_.moved_keys > 0 ? tr("Their older records stay where they are, so a key's order is broken at this point.")
                                    : tr("Every key that is there keeps its partition."));
     if (keys_.full()) {

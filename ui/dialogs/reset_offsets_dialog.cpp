@@ -14,6 +14,7 @@
 #include "ui/painting/text.h"
 #include "ui/session/session_admin.h"
 #include "ui/theme/theme.h"
+#include "ui/views/data_delegate.h"
 #include "ui/views/table_setup.h"
 #include "ui/window/controls.h"
 
@@ -33,7 +34,7 @@ ResetOffsetsDialog::ResetOffsetsDialog(Session* session, const QString& group, s
   const Theme& t = Theme::current();
   setWindowTitle(tr("Reset offsets of %1").arg(group));
   setObjectName(QStringLiteral("resetDialog"));
-  setMinimumSize(t.px(760), t.px(460));
+  setMinimumSize(t.px(760), t.px(420));
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(t.px(20), t.px(18), t.px(20), t.px(16));
   column->setSpacing(t.px(8));
@@ -67,6 +68,13 @@ ResetOffsetsDialog::ResetOffsetsDialog(Session* session, const QString& group, s
     table_->horizontalHeaderItem(c)->setTextAlignment(Qt::AlignRight | Qt::AlignVCenter);
   }
   table_->setSelectionMode(QAbstractItemView::NoSelection);
+  table_->setItemDelegate(new DataDelegate([](const QModelIndex& index, bool) {
+    CellLook look;
+    look.first = index.column() == kPartition;
+    look.elide = look.first ? Qt::ElideMiddle : Qt::ElideRight;
+    look.color = index.data(Qt::ForegroundRole).value<QBrush>().color();
+    return look;
+  }, table_));
   const int widths[] = {190, 88, 88, 80, 92};
   for (int i = 0; i < kKey; ++i) {
     table_->setColumnWidth(i, t.px(widths[i]));
@@ -283,7 +291,7 @@ void ResetOffsetsDialog::fill() {
   } else if (changes == 0) {
     words = tr("Nothing changes: the group is there already.");
   } else {
-    words = tr("%n partition(s) move", nullptr, changes);
+    words = tr("%Ln partition(s) move", nullptr, changes);
     words += QLatin1Char('.');
     if (replayed > 0) {
       words += QLatin1Char(' ') + tr("Records read again: %1.").arg(format_count(replayed));
@@ -292,7 +300,7 @@ void ResetOffsetsDialog::fill() {
       words += QLatin1Char(' ') + tr("Records this group will never read: %1.").arg(format_count(skipped));
     }
     if (clamped > 0) {
-      words += QLatin1Char(' ') + tr("%n partition(s) end at the edge of their log.", nullptr, clamped);
+      words += QLatin1Char(' ') + tr("%Ln partition(s) end at the edge of their log.", nullptr, clamped);
     }
   }
   if (valid_ && groupActive()) {
@@ -371,7 +379,7 @@ void ResetOffsetsDialog::apply() {
                                 ? tr("The group is in use: a broker takes offsets from outside only while a group has no member. "
                                      "Stop its consumers (Shift+G for built-in ones), then apply again.")
                                 : refused > 0 && refused < static_cast<int>(after.size())
-                                    ? tr("%n partition(s) were not reset: %1", nullptr, refused).arg(error)
+                                    ? tr("%Ln partition(s) were not reset: %1", nullptr, refused).arg(error)
                                     : tr("Nothing was reset: %1").arg(error));
     self->failure_->show();
     self->apply_->setEnabled(true);

@@ -51,15 +51,19 @@ ShortcutsDialog::ShortcutsDialog(const CommandRegistry& commands, QWidget* paren
       keyed.push_back(&command);
     }
   }
-  const int half = static_cast<int>((keyed.size() + 1) / 2);
+  // Three columns are low enough to leave the dock in sight, where the window is wide enough for them.
+  const int columns = parent == nullptr || parent->window()->width() >= t.px(1'060) ? 3 : 2;
+  const int rows = (static_cast<int>(keyed.size()) + columns - 1) / columns;
   for (int i = 0; i < static_cast<int>(keyed.size()); ++i) {
     const Command& command = *keyed[static_cast<std::size_t>(i)];
-    const int row = i % half;
-    const int base = i / half * 3;
+    const int row = i % rows;
+    const int base = i / rows * 3;
     grid->addWidget(new Cap(command.shortcut.toString(QKeySequence::NativeText), this), row, base, Qt::AlignRight);
     grid->addWidget(new TextLabel(command.title, FontRole::control, TextLabel::Tone::text, this), row, base + 1);
   }
-  grid->setColumnMinimumWidth(2, t.px(24));
+  for (int i = 1; i < columns; ++i) {
+    grid->setColumnMinimumWidth(i * 3 - 1, t.px(16));
+  }
   column->addLayout(grid);
   column->addSpacing(t.px(6));
   auto* row = new QHBoxLayout;

@@ -163,6 +163,9 @@ QString key_letter(ByteSpan key) {
 }
 
 QString key_text(ByteSpan key, int max) {
+  if (key.empty()) {
+    return QStringLiteral("\"\"");  // there, and of no length
+  }
   // A character takes at most 4 bytes of UTF-8; more is never looked at.
   const std::size_t head = std::min(key.size(), static_cast<std::size_t>(max) * 4);
   const std::string_view bytes = as_text(key.first(head));

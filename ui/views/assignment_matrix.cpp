@@ -134,13 +134,24 @@ double AssignmentMatrix::columnsLeft() const { return kPad + kNames; }
 double AssignmentMatrix::columnWidth() const {
   const auto n = static_cast<double>(std::max<std::size_t>(1, columns_.size()));
   const double room = (room_ - columnsLeft() - kSeen - kPad) / n;
-  const double least = columns_.size() <= 8 ? 62 : (columns_.size() <= 40 ? 34 : 14);
-  const double most = columns_.size() <= 8 ? 108 : (columns_.size() <= 40 ? 62 : 14);
+  // Many partitions share the room there is, as a heat strip at last: who reads how much is seen without scrolling.
+  if (columns_.size() > 40) {
+    const double wide = std::clamp(room, 0.05, 14.0);
+    return wide >= 3 ? std::floor(wide) : wide;
+  }
+  const double least = columns_.size() <= 8 ? 62 : 34;
+  const double most = columns_.size() <= 8 ? 108 : 62;
   return std::floor(std::clamp(room, least, most));
 }
 
 double AssignmentMatrix::columnLeft(std::size_t column) const {
   return columnsLeft() + static_cast<double>(column) * columnWidth();
+}
+
+QRectF AssignmentMatrix::cellOf(std::size_t column, std::size_t row) const {
+  const double wide = columnWidth();
+  const double gap = wide >= 8 ? 2 : 0;
+  return {columnLeft(column) + gap, rowTop(row) + 5, std::max(1.0, wide - 2 * gap - (wide >= 3 && wide < 8 ? 1 : 0)), kRow - 11};
 }
 
 double AssignmentMatrix::seenLeft() const { return columnLeft(columns_.size()) + 8; }
@@ -181,7 +192,7 @@ CanvasObject AssignmentMatrix::object(int index) const {
   const Column& c = columns_[column];
   const std::size_t row = c.owner < 0 ? members_.size() : static_cast<std::size_t>(c.owner);
   object.selection = Selection::ofPartition(QString::fromStdString(c.topic), c.partition);
-  object.rect = QRectF(columnLeft(column) + 2, rowTop(row) + 5, columnWidth() - 4, kRow - 11);
+  object.rect = cellOf(column, row);
   object.column = static_cast<int>(column) + 1;
   return object;
 }
@@ -197,7 +208,7 @@ QString AssignmentMatrix::objectSentence(int index) const {
       }
     }
     const QString what = m.owned == 0 ? tr("reads nothing: there are more members than partitions")
-                                      : tr("reads %1%2, %n record(s) behind", nullptr, static_cast<int>(std::min<std::int64_t>(m.lag, INT32_MAX)))
+                                      : tr("reads %1%2, %Ln record(s) behind", nullptr, static_cast<int>(std::min<std::int64_t>(m.lag, INT32_MAX)))
                                             .arg(reads.join(QStringLiteral(", ")), m.owned > reads.size() ? QStringLiteral(" …") : QString());
     const QString seen = m.seen_ms < 0 ? QString() : tr(", last heard of %1 ago").arg(format_duration(m.seen_ms));
     return tr("Member %1 of client %2 at %3 %4%5")
@@ -205,7 +216,7 @@ QString AssignmentMatrix::objectSentence(int index) const {
   }
   const Column& c = columns_[i - members_.size()];
   const QString name = QStringLiteral("%1/%2").arg(QString::fromStdString(c.topic)).arg(c.partition);
-  const QString lag = c.lag < 0 ? tr("no position yet") : tr("%n record(s) behind", nullptr, static_cast<int>(std::min<std::int64_t>(c.lag, INT32_MAX)));
+  const QString lag = c.lag < 0 ? tr("no position yet") : tr("%Ln record(s) behind", nullptr, static_cast<int>(std::min<std::int64_t>(c.lag, INT32_MAX)));
   return c.owner < 0 ? tr("%1 is read by nobody, %2").arg(name, lag)
                      : tr("%1 is read by %2, %3, %4")
                            .arg(name, QString::fromStdString(members_[static_cast<std::size_t>(c.owner)].client), lag, status_word(c.status));
@@ -251,6 +262,10 @@ void AssignmentMatrix::paintCanvas(QPainter& p, const QRectF& exposed) {
   const std::size_t rows = members_.size() + (nobody_ ? 1 : 0);
   const std::size_t last_row = std::min(rows, static_cast<std::size_t>(std::max(0.0, std::ceil((exposed.bottom() - rowTop(0)) / kRow)) + 1));
 
+  int every = 10;  // partition whose number is written, where not all are: 10, 50, 100, 200 …
+  while (every * wide < 44) {
+    every *= every % 50 == 0 ? 2 : 5;
+  }
   for (std::size_t i = first; i < last; ++i) {
     const Column& column = columns_[i];
     const bool begins = i == 0 || columns_[i - 1].topic != column.topic;
@@ -262,7 +277,7 @@ void AssignmentMatrix::paintCanvas(QPainter& p, const QRectF& exposed) {
       text_fit(p, std::max(columnLeft(i), exposed.left()) + 4, kTopicHead / 2 + 2, columnLeft(end) - columnLeft(i) - 8,
                QString::fromStdString(column.topic), FontRole::small_data, c.text3, Qt::ElideMiddle);
     }
-    if (wide >= 30 || column.partition % 10 == 0) {
+    if (wide >= 30 || column.partition % every == 0) {
       const QString name = wide >= 30 ? QStringLiteral("p%1").arg(column.partition) : QString::number(column.partition);
       const bool behind = column.status == LagStatus::slow || column.status == LagStatus::stalled || column.status == LagStatus::stopped;
       if (wide >= 30) {
@@ -301,7 +316,7 @@ void AssignmentMatrix::paintCanvas(QPainter& p, const QRectF& exposed) {
     for (std::size_t i = first; i < last; ++i) {
       const Column& column = columns_[i];
       const std::size_t owner = column.owner < 0 ? members_.size() : static_cast<std::size_t>(column.owner);
-      const QRectF cell(columnLeft(i) + 2, rowTop(row) + 5, wide - 4, kRow - 11);
+      const QRectF cell = cellOf(i, row);
       if (owner != row) {
         if (!idle && wide >= 30) {
           p.fillRect(QRectF(cell.center().x() - 1.5, y - 1.5, 3, 3), c.border);
@@ -309,6 +324,10 @@ void AssignmentMatrix::paintCanvas(QPainter& p, const QRectF& exposed) {
         continue;
       }
       const bool bad = severity(column.status) >= severity(LagStatus::slow) && column.lag > 0;
+      if (wide < 8) {
+        p.fillRect(cell, row == members_.size() ? (bad ? c.err : c.control) : (bad ? c.warn_line : c.leader));
+        continue;
+      }
       if (row == members_.size()) {
         p.fillRect(cell, bad ? c.err_tint : c.inset);
       } else if (bad) {

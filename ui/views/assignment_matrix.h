@@ -62,6 +62,7 @@ class AssignmentMatrix : public ObjectCanvas {
   [[nodiscard]] double columnsLeft() const;
   [[nodiscard]] double columnLeft(std::size_t column) const;
   [[nodiscard]] double seenLeft() const;
+  [[nodiscard]] QRectF cellOf(std::size_t column, std::size_t row) const;
   [[nodiscard]] double rowTop(std::size_t row) const;
   [[nodiscard]] double heightNeeded() const;
   void resizeToFit();

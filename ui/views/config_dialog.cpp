@@ -28,7 +28,7 @@ ConfigDialog::ConfigDialog(Session* session, const ConfigResource& resource, QWi
   setObjectName(QStringLiteral("configDialog"));
   setWindowTitle(tr("Configuration of %1").arg(ConfigPanel::nameOf(resource_)));
   const QSize room = parent == nullptr ? QSize(t.px(1100), t.px(700)) : parent->window()->size();
-  resize(std::min(t.px(1000), room.width() - t.px(60)), std::min(t.px(600), room.height() - t.px(80)));
+  resize(std::min(t.px(1000), room.width() - t.px(60)), std::min(t.px(600), room.height() - t.px(214)));
   auto* column = new QVBoxLayout(this);
   column->setContentsMargins(0, t.px(14), 0, 0);
   column->setSpacing(t.px(6));
@@ -37,9 +37,32 @@ ConfigDialog::ConfigDialog(Session* session, const ConfigResource& resource, QWi
   head->setSpacing(t.px(10));
   head->addWidget(new TextLabel(broker ? tr("Brokers") : QString::fromStdString(resource_.name), FontRole::page_title, TextLabel::Tone::text, this));
   if (broker) {
-    scope_ = new SegmentedControl({tr("Broker %1").arg(QString::fromStdString(resource_.name)), tr("All brokers")}, this);
+    // All of a usual cluster; of a large one, the one that was asked for.
+    constexpr std::size_t kBrokersMost = 6;
+    const observe::ViewPtr view = session->view();
+    const std::int32_t asked = QString::fromStdString(resource_.name).toInt();
+    for (const auto& [id, node] : view->nodes) {
+      if (view->nodes.size() <= kBrokersMost || id.value() == asked) {
+        brokers_.push_back(id.value());
+      }
+    }
+    if (std::find(brokers_.begin(), brokers_.end(), asked) == brokers_.end()) {
+      brokers_.push_back(asked);
+    }
+    QStringList names;
+    for (const std::int32_t id : brokers_) {
+      names << tr("Broker %1").arg(id);
+    }
+    scope_ = new SegmentedControl(names << tr("All brokers"), this);
     scope_->setAccessibleDescription(tr("Whose configuration is changed"));
-    connect(scope_, &SegmentedControl::activated, this, [this](int index) { showAllBrokers(index == 1); });
+    connect(scope_, &SegmentedControl::activated, this, [this](int index) {
+      const auto at = static_cast<std::size_t>(index);
+      if (at < brokers_.size()) {
+        showBroker(brokers_[at]);
+      } else {
+        showAllBrokers(true);
+      }
+    });
     head->addWidget(scope_);
   }
   words_ = new TextLabel({}, FontRole::body, TextLabel::Tone::text2, this);
@@ -70,8 +93,14 @@ ConfigDialog::ConfigDialog(Session* session, const ConfigResource& resource, QWi
   panel_->table()->setFocus();
 }
 
+void ConfigDialog::showBroker(std::int32_t id) {
+  resource_.name = std::to_string(id);
+  showAllBrokers(false);
+}
+
 void ConfigDialog::showAllBrokers(bool all) {
-  scope_->setCurrent(all ? 1 : 0);
+  const auto broker = std::find(brokers_.begin(), brokers_.end(), QString::fromStdString(resource_.name).toInt());
+  scope_->setCurrent(static_cast<int>((all ? brokers_.end() : broker) - brokers_.begin()));
   words_->setText(all ? tr("The common default, where a broker has no value of its own.") : tr("Counts for this one broker, before what all have in common."));
   words_->setToolTip(words_->text());
   panel_->show(all ? ConfigResource{ConfigResource::Kind::broker, {}} : resource_, resource_.name);

@@ -5,6 +5,7 @@
 
 #include <QDialog>
 #include <QPointer>
+#include <cstdint>
 #include <vector>
 
 #include "ui/session/admin.h"
@@ -26,13 +27,15 @@ class ConfigDialog : public QDialog {
   [[nodiscard]] ConfigPanel* panel() const { return panel_; }
   [[nodiscard]] UndoBar* undoBar() const { return undo_; }
   void showAllBrokers(bool all);
+  void showBroker(std::int32_t id);
 
  private:
   void undo();
   QPointer<Session> session_;
   ConfigResource resource_;   // the broker, or the group
   TextLabel* words_;
-  SegmentedControl* scope_ = nullptr;  // brokers only
+  SegmentedControl* scope_ = nullptr;  // brokers only: each of brokers_, then all
+  std::vector<std::int32_t> brokers_;
   ConfigPanel* panel_;
   UndoBar* undo_;
 };

@@ -99,6 +99,7 @@ void ConfigPanel::buildHead() {
   title_ = new TextLabel(tr("Configuration"), FontRole::body_strong, TextLabel::Tone::text, this);
   head->addWidget(title_);
   which_ = new SegmentedControl({tr("Changed"), tr("All")}, this);
+  which_->setObjectName(QStringLiteral("configsShown"));
   connect(which_, &SegmentedControl::activated, this, [this](int index) {
     which_->setCurrent(index);
     configs_->setOnlyChanged(index == 0);
@@ -115,7 +116,10 @@ void ConfigPanel::buildHead() {
   head->addWidget(problem_, 1);
   discard_ = new Button(Button::Kind::quiet, {}, tr("Discard"), this);
   discard_->setObjectName(QStringLiteral("discardChanges"));
-  connect(discard_, &Button::clicked, configs_, &ConfigModel::unstageAll);
+  connect(discard_, &Button::clicked, this, [this] {
+    configs_->unstageAll();
+    showKey();  // the editor still holds what was staged
+  });
   head->addWidget(discard_);
   review_ = new Button(Button::Kind::primary, {}, tr("Review changes"), this);
   review_->setObjectName(QStringLiteral("reviewChanges"));
@@ -349,7 +353,9 @@ void ConfigPanel::showKey() {
   danger_->setVisible(!danger.isEmpty());
   QStringList chain;
   for (const ConfigRow::Synonym& synonym : row->synonyms) {
-    chain << QStringLiteral("%1 %2=%3").arg(chain.isEmpty() ? QStringLiteral("●") : QStringLiteral("○"), QString::fromStdString(synonym.name),
+    // The mark stays with its key, and a long key may break behind its dots.
+    const QString key = QString::fromStdString(synonym.name).replace(QLatin1Char('.'), QStringLiteral(".\u200b"));
+    chain << QStringLiteral("%1\u00a0%2=%3").arg(chain.isEmpty() ? QStringLiteral("●") : QStringLiteral("○"), key,
                                             synonym.value ? QString::fromStdString(*synonym.value) : QStringLiteral("null")) +
                  QStringLiteral("  (%1)").arg(source_words(synonym.source));
   }
@@ -453,7 +459,7 @@ void ConfigPanel::refreshStaged() {
   const auto count = static_cast<int>(configs_->staged().size());
   review_->setVisible(count > 0);
   discard_->setVisible(count > 0);
-  review_->setText(tr("Review %n change(s)", nullptr, count));
+  review_->setText(tr("Review %Ln change(s)", nullptr, count));
   review_->updateGeometry();
 }
 
@@ -532,7 +538,7 @@ void ConfigPanel::review() {
 void ConfigPanel::addUndo(const std::vector<ConfigChange>& inverse, int count) {
   const QPointer<Session> session = session_;
   const QPointer<ConfigPanel> self(this);
-  UndoList::of(session)->add(tr("%n change(s) of %1 applied", nullptr, count).arg(nameOf(resource_)), address_of(resource_),
+  UndoList::of(session)->add(tr("%Ln change(s) of %1 applied", nullptr, count).arg(nameOf(resource_)), address_of(resource_),
                              [session, self, of = resource_, inverse](const std::function<void(QString)>& done) {
                                if (session == nullptr) {
                                  return;

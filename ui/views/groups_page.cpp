@@ -33,6 +33,7 @@
 #include "ui/views/why_panel.h"
 #include "ui/window/command_registry.h"
 #include "ui/window/controls.h"
+#include "ui/window/elided_label.h"
 
 namespace hw::ui {
 
@@ -98,9 +99,12 @@ GroupsPage::GroupsPage(QWidget* parent)
     connect(box, &QCheckBox::toggled, this, [this] { refresh(); });
     header()->addLeft(box);
   }
-  auto* options = header()->addAction({}, tr("With options…"), QStringLiteral("consumer.options"));
-  options->setObjectName(QStringLiteral("consumerOptions"));
   header()->addAction(QStringLiteral("plus"), tr("Consumer"), QStringLiteral("consumer.add"), QStringLiteral("G"));
+  auto* options = new Button(Button::Kind::normal, QStringLiteral("dots"), {}, this);
+  options->setObjectName(QStringLiteral("consumerOptions"));
+  options->setName(tr("Add a consumer with options…"));
+  connect(options, &Button::clicked, this, [this] { Q_EMIT commandRequested(QStringLiteral("consumer.options"), {}); });
+  header()->addRight(options);
 
   model_ = new GroupModel(this);
   setModel(
@@ -167,11 +171,22 @@ GroupsPage::GroupsPage(QWidget* parent)
   auto* title = new QHBoxLayout;
   title->setContentsMargins(t.px(16), 0, t.px(16), 0);
   title->setSpacing(t.px(8));
-  name_ = new TextLabel({}, FontRole::body_strong, TextLabel::Tone::text, left);
+  name_ = new ElidedLabel(FontRole::body_strong, TextLabel::Tone::text, Qt::ElideMiddle, left);
   caption_ = new TextLabel(tr("who reads what"), FontRole::body, TextLabel::Tone::text2, left);
   title->addWidget(name_);
-  title->addWidget(caption_);
-  title->addStretch(1);
+  title->addWidget(caption_, 1);
+  // Beside the name, not below the matrix: they stay in sight in a low window.
+  reset_ = new Button(Button::Kind::normal, {}, tr("Reset offsets…"), left);
+  connect(reset_, &Button::clicked, this, [this] { Q_EMIT commandRequested(QStringLiteral("group.reset"), {}); });
+  title->addWidget(reset_);
+  rejoin_ = new Button(Button::Kind::normal, {}, tr("Rebalance"), left);
+  rejoin_->setShortcutCap(QStringLiteral("R"));
+  connect(rejoin_, &Button::clicked, this, [this] { Q_EMIT commandRequested(QStringLiteral("group.rebalance"), {}); });
+  title->addWidget(rejoin_);
+  delete_ = new Button(Button::Kind::quiet, QStringLiteral("trash"), {}, left);
+  delete_->setName(tr("Delete the group…"));
+  connect(delete_, &Button::clicked, this, [this] { Q_EMIT commandRequested(QStringLiteral("group.delete"), {}); });
+  title->addWidget(delete_);
   left_column->addLayout(title);
   matrix_ = new AssignmentMatrix;
   matrix_room_ = new QScrollArea(left);
@@ -186,43 +201,24 @@ GroupsPage::GroupsPage(QWidget* parent)
   matrix_table_ = new QTableWidget(0, 5, left);
   matrix_table_->setHorizontalHeaderLabels({tr("Member"), tr("Client"), tr("Host"), tr("Reads"), tr("Heard of")});
   setup_table(matrix_table_, tr("Members of the group and what they read"));
-  set_columns(matrix_table_, {64, 96, 80, 150, 84}, {1, 3});
+  matrix_table_->setItemDelegate(new DataDelegate([](const QModelIndex& index, bool) {
+    CellLook look;
+    look.first = index.column() == 0;
+    look.color = look.first ? Theme::current().colors().text : QColor();
+    return look;
+  }, matrix_table_));
+  set_columns(matrix_table_, {68, 96, 80, 146, 84}, {1, 3});
   matrix_table_->hide();
   left_column->addWidget(matrix_table_, 1);
   idle_ = new TextLabel({}, FontRole::control, TextLabel::Tone::text2, left);
   idle_->setWordWrap(true);
   idle_->setContentsMargins(t.px(16), 0, t.px(16), 0);
   left_column->addWidget(idle_);
-  auto* actions = new QHBoxLayout;
-  actions->setContentsMargins(t.px(16), t.px(4), t.px(16), 0);
-  actions->setSpacing(t.px(8));
-  reset_ = new Button(Button::Kind::normal, {}, tr("Reset offsets…"), left);
-  connect(reset_, &Button::clicked, this, [this] { Q_EMIT commandRequested(QStringLiteral("group.reset"), {}); });
-  actions->addWidget(reset_);
-  rejoin_ = new Button(Button::Kind::normal, {}, tr("Rebalance"), left);
-  rejoin_->setShortcutCap(QStringLiteral("R"));
-  connect(rejoin_, &Button::clicked, this, [this] { Q_EMIT commandRequested(QStringLiteral("group.rebalance"), {}); });
-  actions->addWidget(rejoin_);
-  delete_ = new Button(Button::Kind::quiet, QStringLiteral("trash"), tr("Delete…"), left);
-  connect(delete_, &Button::clicked, this, [this] { Q_EMIT commandRequested(QStringLiteral("group.delete"), {}); });
-  actions->addWidget(delete_);
-  actions->addStretch(1);
-  left_column->addLayout(actions);
   upper->addWidget(left, 56);
   upper->addWidget(new Line(Qt::Vertical, false, details_));
-  auto* why_room = new QScrollArea(details_);
-  why_room->setFrameShape(QFrame::NoFrame);
-  why_room->setWidgetResizable(true);
-  why_room->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  why_room->setFocusPolicy(Qt::NoFocus);
-  auto* why_ground = new Pane;
-  auto* why_column = new QVBoxLayout(why_ground);
-  why_column->setContentsMargins(0, 0, 0, 0);
-  why_ = new WhyPanel(why_ground);
-  why_column->addWidget(why_);
-  why_room->setWidget(why_ground);
-  why_room->setMinimumWidth(t.px(280));
-  upper->addWidget(why_room, 44);
+  why_ = new WhyPanel(details_);
+  why_->setMinimumWidth(t.px(280));
+  upper->addWidget(why_, 44);
   connect(why_, &WhyPanel::partitionRequested, this, [this] {
     const GroupFacts* f = model_->facts(current_);
     if (f != nullptr && f->worst >= 0) {
@@ -237,7 +233,7 @@ GroupsPage::GroupsPage(QWidget* parent)
       Q_EMIT openRequested(Selection::ofRecord(QString::fromStdString(part.topic), part.partition.value(), part.now.committed));
     }
   });
-  room->addLayout(upper, 3);
+  room->addLayout(upper, 5);
   room->addWidget(new Line(Qt::Horizontal, false, details_));
   auto* strip_title = new QHBoxLayout;
   strip_title->setContentsMargins(t.px(16), t.px(6), t.px(16), t.px(2));
@@ -249,8 +245,9 @@ GroupsPage::GroupsPage(QWidget* parent)
   strip_title->addWidget(rebalance_note_, 1);
   room->addLayout(strip_title);
   rebalances_ = new RebalanceTable(details_);
-  rebalances_->setMinimumHeight(t.px(27 + 2 * 25));
+  rebalances_->setMinimumHeight(t.px(27 + 25 + 2));
   room->addWidget(rebalances_, 2);
+  table()->setMinimumHeight(t.px(27 + 3 * 25 + 2));  // three groups, also in a low window
   setDetails(details_, 2, 5);
 }
 
@@ -348,7 +345,7 @@ void GroupsPage::refresh() {
   model_->update(*view, now);
   follow_selection_ = true;
   const int shown = model_->rowCount();
-  header()->setCount(shown == model_->total() ? tr("%n group(s)", nullptr, shown) : tr("%1 of %2").arg(format_count(shown), format_count(model_->total())));
+  header()->setCount(shown == model_->total() ? tr("%Ln group(s)", nullptr, shown) : tr("%1 of %2").arg(format_count(shown), format_count(model_->total())));
   if (!current_.isEmpty() && model_->facts(current_) == nullptr) {
     current_.clear();
   }
@@ -382,7 +379,7 @@ void GroupsPage::refreshKinds() {
     const int count = counts[static_cast<std::size_t>(kind)];
     QCheckBox* const box = kinds_[static_cast<std::size_t>(kind)];
     box->setVisible((there > 1 && count > 0) || !box->isChecked());
-    box->setToolTip(tr("Groups of this kind: %1").arg(count));
+    box->setToolTip(tr("Groups of this kind: %1").arg(format_count(count)));
   }
 }
 
@@ -409,7 +406,7 @@ void GroupsPage::refreshNotice() {
     notice.command_line = QStringLiteral("kcat -b %1 -G billing %2").arg(session()->bootstrap(), topic);
     return notice;
   };
-  showState(model_->rowCount(), total, filter()->filtering(), empty, tr("0 of %1 groups").arg(total));
+  showState(model_->rowCount(), total, filter()->filtering(), empty, tr("0 of %1 groups").arg(format_count(total)));
 }
 
 void GroupsPage::showGroup(const QString& group, bool request) {
@@ -696,7 +693,7 @@ void GroupsPage::resetOffsets() {
           [this, group = current_](const std::vector<PartitionOffset>& before, const std::vector<PartitionOffset>& after) {
             const QPointer<Session> session = this->session();
             UndoList::of(session)->add(
-                tr("Offsets of %1 were reset on %n partition(s)", nullptr, static_cast<int>(after.size())).arg(group),
+                tr("Offsets of %1 were reset on %Ln partition(s)", nullptr, static_cast<int>(after.size())).arg(group),
                 Selection::ofGroup(group).address(), [session, group, before](const std::function<void(QString)>& done) {
                   if (session == nullptr) {
                     return;
@@ -745,8 +742,8 @@ void GroupsPage::deleteGroup() {
                                          "auto.offset.reset says."),
                                       this);
   question->setAttribute(Qt::WA_DeleteOnClose);
-  question->addFact(tr("State"), QStringLiteral("%1, %2").arg(state_words(g->state), tr("%n member(s)", nullptr, static_cast<int>(g->members.size()))));
-  question->addFact(tr("Positions"), tr("%n partition(s)", nullptr, static_cast<int>(g->committed.size())));
+  question->addFact(tr("State"), QStringLiteral("%1, %2").arg(state_words(g->state), tr("%Ln member(s)", nullptr, static_cast<int>(g->members.size()))));
+  question->addFact(tr("Positions"), tr("%Ln partition(s)", nullptr, static_cast<int>(g->committed.size())));
   if (f != nullptr && f->lag_known) {
     question->addFact(tr("Not read yet"), tr("%1 records").arg(format_count(f->lag_records)));
   }
@@ -822,7 +819,7 @@ void GroupsPage::deleteOffsets() {
   auto* question = new QuestionDialog(tr("Delete the offsets of %1 on %2?").arg(current_, topic_name),
                                       tr("The group forgets where it is in this topic and begins there where auto.offset.reset says."), this);
   question->setAttribute(Qt::WA_DeleteOnClose);
-  question->addFact(tr("Positions"), tr("%n partition(s)", nullptr, static_cast<int>(names.size())));
+  question->addFact(tr("Positions"), tr("%Ln partition(s)", nullptr, static_cast<int>(names.size())));
   question->addFact(tr("Same as"), QStringLiteral("kafka-consumer-groups.sh --bootstrap-server %1 --delete-offsets --group %2 --topic %3")
                                        .arg(session()->bootstrap(), current_, topic_name));
   question->addCancel()->setFocus();

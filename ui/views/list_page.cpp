@@ -126,6 +126,12 @@ void ListPage::resizeEvent(QResizeEvent* event) {
 bool ListPage::eventFilter(QObject* object, QEvent* event) {
   if (object == table_->viewport() && event->type() == QEvent::Resize) {
     fitColumns();
+    // What is selected stays in sight when the room below takes some of the table's, once the table has its new size.
+    QMetaObject::invokeMethod(this, [this] {
+      if (table_->currentIndex().isValid() && !table_->viewport()->underMouse()) {
+        table_->scrollTo(table_->currentIndex());
+      }
+    }, Qt::QueuedConnection);
   }
   return Page::eventFilter(object, event);
 }

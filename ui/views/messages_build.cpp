@@ -33,13 +33,14 @@ void MessagesPage::buildHeader() {
   topics_->setAccessibleName(tr("Topic"));
   follow_font(topics_, FontRole::data);
   topics_->setPlaceholderText(tr("no topic yet"));
-  topics_->setMinimumContentsLength(8);
+  topics_->setMinimumContentsLength(12);
   topics_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
-  topics_->setFixedWidth(theme.px(132));
+  topics_->setMinimumWidth(theme.px(120));  // as wide as its topic asks for, where there is room
   topics_->setMaxVisibleItems(24);
   header()->addLeft(topics_);
   partitions_ = new QComboBox(this);
   partitions_->setAccessibleName(tr("Partition"));
+  partitions_->setPlaceholderText(tr("all partitions"));  // of no topic yet
   partitions_->setMinimumContentsLength(6);
   partitions_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   partitions_->setFixedWidth(theme.px(118));

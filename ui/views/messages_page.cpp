@@ -96,7 +96,6 @@ void MessagesPage::attach(Session* session) {
 
 void MessagesPage::setWidthClass(int width_class) {
   width_class_ = width_class;
-  topics_->setFixedWidth(Theme::current().px(width_class > 0 ? 240 : (width_class < 0 ? 152 : 132)));
   table_->setColumnWidth(RecordModel::kHeaders, Theme::current().px(width_class > 0 ? 260 : 104));
   table_->setColumnWidth(RecordModel::kKey, Theme::current().px(width_class > 0 ? 180 : 116));
 }
@@ -224,6 +223,8 @@ void MessagesPage::restart() {
     return;
   }
   started_ = true;
+  topics_->setMinimumContentsLength(static_cast<int>(std::clamp<qsizetype>(topic().size(), 12, 34)));
+  topics_->setToolTip(topic());
   failure_.clear();
   notice_->hide();
   if (from_->current() == static_cast<int>(RecordFeed::From::group)) {

@@ -111,7 +111,7 @@ RecordDetail::RecordDetail(QWidget* parent) : QWidget(parent) {
   tree_->setFrameShape(QFrame::NoFrame);
   tree_->setUniformRowHeights(true);
   tree_->setIndentation(theme.px(16));
-  tree_->setColumnWidth(0, theme.px(148));
+  tree_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   tree_->header()->setStretchLastSection(true);
   left_rows->addWidget(tree_, 1);
   auto* right = new Pane(split);
@@ -176,6 +176,7 @@ RecordDetail::RecordDetail(QWidget* parent) : QWidget(parent) {
     tree_->setFont(t.font(FontRole::control));
     text_->setFont(t.font(FontRole::data));
     tree_->setIndentation(t.px(16));
+    tree_->setColumnWidth(0, t.px(148));
     if (row_) {
       build();
     }
@@ -267,9 +268,9 @@ void RecordDetail::buildHistory() {
   }
   if (history_item_ == nullptr) {
     history_item_ = add(nullptr, tr("History"), {});
-    constexpr int kBehindRecord = 2;
+    constexpr int kBehindBatch = 1;  // one line; behind the fields of the record it would be below the fold
     tree_->takeTopLevelItem(tree_->indexOfTopLevelItem(history_item_));
-    tree_->insertTopLevelItem(kBehindRecord, history_item_);
+    tree_->insertTopLevelItem(kBehindBatch, history_item_);
   }
   qDeleteAll(history_item_->takeChildren());
   const QString line = history_line(history_);
@@ -359,9 +360,10 @@ void RecordDetail::build() {
   form_control_plain_->setVisible(!compressed);
   setForm(form_);
   QTreeWidgetItem* wanted = nullptr;
+  const QTreeWidgetItem* record = tree_->topLevelItem(history_item_ == nullptr ? 1 : 2);
   for (QTreeWidgetItemIterator at(tree_); *at != nullptr; ++at) {
     const int kind = (*at)->data(0, kKind).toInt();
-    const bool in_record = kind < static_cast<int>(Kind::record) || (*at)->parent() == nullptr || (*at)->parent() == tree_->topLevelItem(1);
+    const bool in_record = kind < static_cast<int>(Kind::record) || (*at)->parent() == nullptr || (*at)->parent() == record;
     if (kind == static_cast<int>(current) && in_record) {
       wanted = *at;
       break;
@@ -441,10 +443,10 @@ void RecordDetail::buildBatch() {
   add(times, tr("largest"), date_time_text(number(Kind::max_timestamp, -1), utc_), headerField(Kind::max_timestamp), &head);
   QTreeWidgetItem* frame = add(batch, tr("frame"), format_bytes(static_cast<std::int64_t>(anatomy_->stored.size())), headerField(Kind::length), &head);
   add(frame, tr("base offset"), QString::number(number(Kind::base_offset, 0)), headerField(Kind::base_offset), &head);
-  add(frame, tr("length"), tr("%1 bytes behind this field").arg(number(Kind::length, 0)), headerField(Kind::length), &head);
+  add(frame, tr("length"), tr("%1 bytes behind this field").arg(format_count(number(Kind::length, 0))), headerField(Kind::length), &head);
   add(frame, tr("magic"), QString::number(number(Kind::magic, 0)), headerField(Kind::magic), &head);
   add(frame, tr("last offset delta"), QString::number(number(Kind::last_offset_delta, 0)), headerField(Kind::last_offset_delta), &head);
-  add(frame, tr("record count"), QString::number(count), headerField(Kind::record_count), &head);
+  add(frame, tr("record count"), format_count(count), headerField(Kind::record_count), &head);
   QString size = format_bytes(anatomy_->recordsSize());
   if (anatomy_->compressed) {
     const std::int64_t packed = anatomy_->all_records.end - anatomy_->all_records.begin;
@@ -534,7 +536,7 @@ void RecordDetail::buildRecord() {
   if (anatomy_ == nullptr || anatomy_->all_records.children.size() < 2) {
     return;
   }
-  QTreeWidgetItem* others = add(nullptr, tr("Other records"), tr("%1 in this batch").arg(anatomy_->all_records.children.size() - 1));
+  QTreeWidgetItem* others = add(nullptr, tr("Other records"), tr("%1 in this batch").arg(format_count(static_cast<std::int64_t>(anatomy_->all_records.children.size()) - 1)));
   for (const BytesField& other : anatomy_->all_records.children) {
     if (&other != field) {
       add(others, tr("record %1").arg(other.index), tr("offset %1, %2").arg(other.number).arg(format_bytes(other.end - other.begin)), &other);

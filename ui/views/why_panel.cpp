@@ -3,6 +3,7 @@
 
 #include <QHBoxLayout>
 #include <QPainter>
+#include <QScrollArea>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
@@ -10,6 +11,7 @@
 #include "ui/painting/shapes.h"
 #include "ui/painting/text.h"
 #include "ui/theme/theme.h"
+#include "ui/views/pane.h"
 #include "ui/window/controls.h"
 
 namespace hw::ui {
@@ -102,8 +104,9 @@ WhyPanel::WhyPanel(QWidget* parent) : QWidget(parent) {
   const Theme& t = Theme::current();
   setObjectName(QStringLiteral("whyPanel"));
   auto* column = new QVBoxLayout(this);
-  column->setContentsMargins(t.px(16), t.px(6), t.px(16), t.px(10));
+  column->setContentsMargins(t.px(16), t.px(6), 0, t.px(8));
   column->setSpacing(t.px(6));
+  // What it is about and what can be done stay in sight; the words between them scroll where there is little room.
   auto* head = new QHBoxLayout;
   title_ = new TextLabel(tr("Why?"), FontRole::body_strong, TextLabel::Tone::text, this);
   head->addWidget(title_);
@@ -111,20 +114,36 @@ WhyPanel::WhyPanel(QWidget* parent) : QWidget(parent) {
   chip_ = new Chip(this);
   chip_->setPassive(true);
   head->addWidget(chip_);
+  head->setContentsMargins(0, 0, t.px(16), 0);
   column->addLayout(head);
-  headline_ = new TextLabel({}, FontRole::body_strong, TextLabel::Tone::text, this);
+  auto* room = new QScrollArea(this);
+  room->setFrameShape(QFrame::NoFrame);
+  room->setWidgetResizable(true);
+  room->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  room->setFocusPolicy(Qt::NoFocus);
+  column->addWidget(room, 1'000);
+  room_ = room;
+  told_ = new Pane;
+  told_->installEventFilter(this);
+  auto* told = new QVBoxLayout(told_);
+  told->setContentsMargins(0, 0, t.px(16), 0);
+  told->setSpacing(t.px(6));
+  room->setWidget(told_);
+  headline_ = new TextLabel({}, FontRole::body_strong, TextLabel::Tone::text, told_);
   headline_->setWordWrap(true);
-  column->addWidget(headline_);
-  sentences_ = new TextLabel({}, FontRole::body, TextLabel::Tone::text2, this);
+  told->addWidget(headline_);
+  sentences_ = new TextLabel({}, FontRole::body, TextLabel::Tone::text2, told_);
   sentences_->setWordWrap(true);
-  column->addWidget(sentences_);
-  bars_ = new Bars(this);
+  told->addWidget(sentences_);
+  bars_ = new Bars(told_);
   bars_->setFixedHeight(0);
-  column->addWidget(bars_);
-  catch_up_ = new TextLabel({}, FontRole::control, TextLabel::Tone::text, this);
+  told->addWidget(bars_);
+  catch_up_ = new TextLabel({}, FontRole::control, TextLabel::Tone::text, told_);
   catch_up_->setWordWrap(true);
-  column->addWidget(catch_up_);
+  told->addWidget(catch_up_);
+  told->addStretch(1);
   auto* row = new QHBoxLayout;
+  row->setContentsMargins(0, 0, t.px(16), 0);
   row->setSpacing(t.px(8));
   partition_ = new Button(Button::Kind::normal, {}, tr("Show partition"), this);
   records_ = new Button(Button::Kind::quiet, {}, tr("Records that wait"), this);
@@ -134,7 +153,7 @@ WhyPanel::WhyPanel(QWidget* parent) : QWidget(parent) {
   row->addWidget(records_);
   row->addStretch(1);
   column->addLayout(row);
-  column->addStretch(1);
+  column->addStretch(1);  // what is left over, once the words have all they need
 }
 
 void WhyPanel::show(const GroupVerdict& v, const std::vector<KeyCounter::Share>& keys, const QString& status, Glyph glyph) {
@@ -164,17 +183,28 @@ void WhyPanel::show(const GroupVerdict& v, const std::vector<KeyCounter::Share>&
   holdHeights();
 }
 
-void WhyPanel::resizeEvent(QResizeEvent* event) {
-  QWidget::resizeEvent(event);
-  holdHeights();
+bool WhyPanel::eventFilter(QObject* object, QEvent* event) {
+  if (object == told_ && event->type() == QEvent::Resize) {
+    holdHeights();
+  }
+  return QWidget::eventFilter(object, event);
 }
 
 void WhyPanel::holdHeights() {
-  const QMargins margins = layout()->contentsMargins();
-  const int width = this->width() - margins.left() - margins.right();
+  const QMargins margins = told_->layout()->contentsMargins();
+  const int width = told_->width() - margins.left() - margins.right();
+  int high = 0;
   for (TextLabel* label : {headline_, sentences_, catch_up_}) {
-    label->setMinimumHeight(label->text().isEmpty() || width <= 0 ? 0 : label->heightForWidth(width));
+    if (!label->text().isEmpty() && width > 0) {
+      // Not heightForWidth(): a label never says less than the height it was held at before.
+      const int lines = label->fontMetrics().boundingRect(0, 0, width, 10'000, Qt::TextWordWrap | Qt::AlignLeft, label->text()).height();
+      if (label->maximumHeight() != lines) {
+        label->setFixedHeight(lines);
+      }
+      high += lines + told_->layout()->spacing();
+    }
   }
+  room_->setMaximumHeight(high + bars_->maximumHeight() + told_->layout()->spacing());
 }
 
 QString WhyPanel::text() const {

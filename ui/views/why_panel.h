@@ -8,6 +8,8 @@
 
 #include "ui/models/group_why.h"
 
+class QScrollArea;
+
 namespace hw::ui {
 
 class Button;
@@ -28,12 +30,14 @@ class WhyPanel : public QWidget {
   void recordsRequested();
 
  protected:
-  void resizeEvent(QResizeEvent* event) override;
+  bool eventFilter(QObject* object, QEvent* event) override;
 
  private:
   class Bars;
-  // A sentence is as high as its lines: where there is no room the surroundings scroll, nothing is cut.
+  // A sentence is as high as its lines: where there is no room the words scroll, nothing is cut.
   void holdHeights();
+  QScrollArea* room_;
+  QWidget* told_;  // the words, inside room_
   TextLabel* title_;
   Chip* chip_;
   TextLabel* headline_;

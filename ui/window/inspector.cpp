@@ -15,6 +15,7 @@
 #include "ui/painting/text.h"
 #include "ui/theme/theme.h"
 #include "ui/window/controls.h"
+#include "ui/window/elided_label.h"
 
 namespace hw::ui {
 
@@ -213,7 +214,7 @@ Inspector::Inspector(QWidget* parent) : QWidget(parent) {
   title_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   first->addWidget(title_, 1);
   names->addLayout(first);
-  subtitle_ = new TextLabel({}, FontRole::control, TextLabel::Tone::text2, head);
+  subtitle_ = new ElidedLabel(FontRole::control, TextLabel::Tone::text2, Qt::ElideRight, head);
   subtitle_->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
   names->addWidget(subtitle_);
   names->addStretch(1);

@@ -229,6 +229,18 @@ bool MainWindow::textHasFocus() const {
 }
 
 bool MainWindow::eventFilter(QObject* object, QEvent* event) {
+  // Dialogs stand in the middle of what they are about, the page, so that the dock stays in sight where there is room.
+  if (event->type() == QEvent::Show && object->isWidgetType()) {
+    auto* dialog = qobject_cast<QDialog*>(object);
+    if (dialog != nullptr && dialog->parentWidget() != nullptr && dialog->parentWidget()->window() == this) {
+      const QRect page(stack_->mapToGlobal(QPoint(0, 0)), stack_->size());
+      QRect place(QPoint(0, 0), dialog->size());
+      place.moveCenter(page.center());
+      const int lowest = page.bottom() + 1 - place.height();
+      place.moveTop(std::max(std::min(place.top(), lowest), mapToGlobal(QPoint(0, 0)).y()));
+      dialog->move(place.topLeft());
+    }
+  }
   // Letters and digits before item views take them for their own search; everything else goes the usual way.
   if (event->type() == QEvent::KeyPress && object->isWidgetType() && isActiveWindow() &&
       QApplication::activeModalWidget() == nullptr && QApplication::activePopupWidget() == nullptr) {
@@ -583,7 +595,7 @@ void MainWindow::showEvent(QShowEvent* event) {
 void MainWindow::closeEvent(QCloseEvent* event) {
   if (session_ != nullptr && session_->storage().in_memory && session_->foreignRecords() > 0) {
     QuestionDialog question(tr("Keep the records?"),
-                            tr("%n record(s) of your own clients are in memory only and are gone when the window closes.",
+                            tr("%Ln record(s) of your own clients are in memory only and are gone when the window closes.",
                                nullptr, static_cast<int>(session_->foreignRecords())),
                             this);
     question.addCancel();

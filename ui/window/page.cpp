@@ -11,6 +11,7 @@
 
 #include "ui/window/command_box.h"
 #include "ui/window/controls.h"
+#include "ui/window/elided_label.h"
 
 namespace hw::ui {
 
@@ -45,8 +46,7 @@ PageHeader::PageHeader(const QString& title, QWidget* parent) : QWidget(parent) 
   row->setContentsMargins(t.px(Metrics::kPagePadding), t.px(6), t.px(Metrics::kPagePadding), t.px(6));
   row->setSpacing(t.px(8));
   title_ = new TextLabel(title, FontRole::page_title, TextLabel::Tone::text, this);
-  count_ = new TextLabel({}, FontRole::body, TextLabel::Tone::text2, this);
-  count_->setMinimumWidth(0);
+  count_ = new ElidedLabel(FontRole::body, TextLabel::Tone::text2, Qt::ElideRight, this);
   count_->setSizePolicy(QSizePolicy::Maximum, QSizePolicy::Preferred);
   row->addWidget(title_);
   row->addSpacing(t.px(2));

@@ -23,9 +23,7 @@ QPixmap picture_of(MainWindow* window) {
   const auto top_levels = QApplication::topLevelWidgets();
   for (QWidget* other : top_levels) {
     if (other != window && other->isVisible() && other->isWindow()) {
-      const bool popup = other->windowType() == Qt::Popup || other->windowType() == Qt::ToolTip;
-      const QPoint at = popup ? window->mapFromGlobal(other->mapToGlobal(QPoint(0, 0)))
-                              : QPoint((window->width() - other->width()) / 2, (window->height() - other->height()) / 2);
+      const QPoint at = window->mapFromGlobal(other->mapToGlobal(QPoint(0, 0)));
       other->render(&painter, at);
       painter.setPen(Theme::current().colors().border);
       painter.drawRect(QRect(at, other->size()).adjusted(-1, -1, 0, 0));

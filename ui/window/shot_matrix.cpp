@@ -24,6 +24,7 @@
 #include "ui/theme/theme.h"
 #include "ui/window/bottom_dock.h"
 #include "ui/window/coach_mark.h"
+#include "ui/window/controls.h"
 #include "ui/window/inspector.h"
 #include "ui/window/main_window.h"
 #include "ui/window/omnibox.h"
@@ -265,6 +266,12 @@ class Matrix : public QObject {
       view->setCurrentIndex(view->model()->index(row, 0));
     }
   }
+  void showAllConfigs() {
+    if (auto* which = child<SegmentedControl>("configsShown"); which != nullptr) {
+      which->setCurrent(1);
+      Q_EMIT which->activated(1);
+    }
+  }
   void stage(const char* key, const char* value) {
     const auto* table = child<QTableView>("configTable");
     for (int row = 0; table != nullptr && row < table->model()->rowCount(); ++row) {
@@ -277,6 +284,7 @@ class Matrix : public QObject {
         return;
       }
     }
+    std::fprintf(stderr, "highwater: the configuration %s is not listed\n", key);
   }
   Scene dialog(const char* id, const char* page, const Selection& selection, const char* command_id, const QVariantMap& args = {}) {
     return {QString::fromLatin1(id), [=, this] {
@@ -352,6 +360,7 @@ class Matrix : public QObject {
     out.push_back({QStringLiteral("configs"), [=, this] { show("topics", topic); command("topic.configs", {{QStringLiteral("topic"), topic_}}); pause(150); choose("configTable", 3); }, {}});
     out.push_back({QStringLiteral("review-configs"), [=, this] {
                      show("topics", topic);
+                     showAllConfigs();
                      wait([this] { return rows("configTable") > 0; }, 2'000);
                      stage("retention.ms", "1 h");
                      stage("segment.bytes", "16 MB");
