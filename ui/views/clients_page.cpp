@@ -173,7 +173,9 @@ ClientsPage::ClientsPage(QWidget* parent)
     tabs_->setCount(static_cast<int>(Tab::doctor), bad ? QStringLiteral("!") : QString());
   });
   connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& now) {
-    const std::uint64_t id = model_->connectionAt(now.row());
+    // A table that gets the focus has a current row, and nothing is chosen by that.
+    const bool chosen = now.isValid() && table_->selectionModel()->isRowSelected(now.row(), {});
+    const std::uint64_t id = chosen ? model_->connectionAt(now.row()) : 0;
     disconnect_->setEnabled(id != 0);
     if (id != 0 && !following_ && selection() != Selection::ofConnection(id)) {
       Q_EMIT selectionRequested(Selection::ofConnection(id));

@@ -200,10 +200,12 @@ QString RecordModel::flagsOf(const RecordRow& row) {
     flags << tr("control");
   } else if (!row.value) {
     flags << tr("tombstone");
+  } else if (row.value->empty() && row.key && row.key->empty()) {
+    flags << tr("both empty");  // two flags would not fit
   } else if (row.value->empty()) {
     flags << tr("empty value");
   }
-  if (row.key && row.key->empty() && !row.control) {
+  if (row.key && row.key->empty() && !row.control && (!row.value || !row.value->empty())) {
     flags << tr("empty key");
   }
   if (row.valueCut()) {
