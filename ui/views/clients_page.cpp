@@ -86,7 +86,7 @@ ClientsPage::ClientsPage(QWidget* parent)
   filter_->setChipsShown(false);
   filter_->setHint(QStringLiteral("errors > 0"));
   filter_->edit()->setAccessibleName(tr("Filter clients"));
-  filter_->setMinimumWidth(t.px(220));
+  filter_->setMinimumWidth(t.px(160));
   filter_->setMaximumWidth(t.px(460));
   filter_->setValues([this](const filter::Field& field) { return valuesOf(field.name); });
   filter_->setExamples({{QStringLiteral("errors > 0"), tr("clients that get errors")},
@@ -391,7 +391,10 @@ void ClientsPage::fitColumns() {
   const int room = table_->viewport()->width();
   table_->setColumnHidden(ClientsModel::node, session() == nullptr || session()->view()->nodes.size() < 2);
   table_->setColumnHidden(ClientsModel::since, room < t.px(1'100));
-  const int widths[] = {0, 104, 116, 80, 76, 72, 78, 78, 58};
+  for (const int column : {ClientsModel::software, ClientsModel::bytes_in, ClientsModel::bytes_out}) {
+    table_->setColumnHidden(column, room < t.px(820));
+  }
+  const int widths[] = {0, 104, 116, 80, 76, 72, 82, 82, 58};
   int used = 0;
   for (int i = ClientsModel::software; i < ClientsModel::apis; ++i) {
     if (!table_->isColumnHidden(i)) {
@@ -399,8 +402,8 @@ void ClientsPage::fitColumns() {
       used += t.px(widths[i]);
     }
   }
-  const int rest = std::max(t.px(300), room - used);
-  const int name = std::clamp(rest * 45 / 100, t.px(170), t.px(320));
+  const int rest = std::max(t.px(250), room - used);
+  const int name = std::clamp(rest * 45 / 100, t.px(158), t.px(320));
   table_->horizontalHeader()->resizeSection(ClientsModel::client, name);
   table_->horizontalHeader()->resizeSection(ClientsModel::apis, rest - name);
 }

@@ -172,7 +172,8 @@ GroupsPage::GroupsPage(QWidget* parent)
   title->setContentsMargins(t.px(16), 0, t.px(16), 0);
   title->setSpacing(t.px(8));
   name_ = new ElidedLabel(FontRole::body_strong, TextLabel::Tone::text, Qt::ElideMiddle, left);
-  caption_ = new TextLabel(tr("who reads what"), FontRole::body, TextLabel::Tone::text2, left);
+  caption_ = new ElidedLabel(FontRole::body, TextLabel::Tone::text2, Qt::ElideRight, left);
+  caption_->setText(tr("who reads what"));
   title->addWidget(name_);
   title->addWidget(caption_, 1);
   // Beside the name, not below the matrix: they stay in sight in a low window.
@@ -549,6 +550,7 @@ void GroupsPage::fitColumns() {
   table()->setColumnHidden(GroupModel::kind, wide < 1060);
   table()->setColumnHidden(GroupModel::lag_offsets, wide < 930);
   table()->setColumnHidden(GroupModel::trend, wide < 834);
+  table()->setColumnHidden(GroupModel::last_rebalance, wide < 760);
   const int widths[] = {0, 86, wide < 1060 ? 142 : 170, 76, 96, 96, 80, 74, 104, 0};
   int used = 0;
   for (int i = GroupModel::kind; i <= GroupModel::status; ++i) {
@@ -558,7 +560,7 @@ void GroupsPage::fitColumns() {
     }
   }
   const int rest = std::max(0, room - used);
-  const int last = std::clamp(rest * 45 / 100, t.px(140), t.px(260));
+  const int last = table()->isColumnHidden(GroupModel::last_rebalance) ? 0 : std::clamp(rest * 45 / 100, t.px(140), t.px(260));
   table()->horizontalHeader()->resizeSection(GroupModel::name, std::max(t.px(120), rest - last));
   table()->horizontalHeader()->resizeSection(GroupModel::last_rebalance, last);
 }

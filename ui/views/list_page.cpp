@@ -24,7 +24,7 @@ ListPage::ListPage(Info info, const Frame& frame, QWidget* parent) : Page(std::m
   filter_ = new FilterBox(frame.vocabulary, id(), this);
   filter_->setChipsShown(false);
   filter_->setHint(frame.hint);
-  filter_->setMinimumWidth(t.px(240));
+  filter_->setMinimumWidth(t.px(160));
   filter_->setMaximumWidth(t.px(460));
   header()->addLeft(filter_);
 

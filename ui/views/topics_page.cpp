@@ -300,6 +300,8 @@ void TopicsPage::fitColumns() {
   // A column goes before the name and the groups have less than their 320: nothing is to be scrolled sideways.
   table()->setColumnHidden(TopicModel::rate_out, wide < 930);
   table()->setColumnHidden(TopicModel::factor, wide < 980);
+  table()->setColumnHidden(TopicModel::rate_in, wide < 800);
+  table()->setColumnHidden(TopicModel::policy, wide < 740);
   const int widths[] = {0, 54, 40, 84, 76, 74, 60, 60, 94, 0, wide < 1000 ? 72 : 90};
   int used = 0;
   for (int i = TopicModel::partitions; i < TopicModel::column_count; ++i) {

@@ -42,6 +42,8 @@ namespace hw::ui {
 
 namespace {
 
+constexpr int kPageLeast = 760;  // px at scale 1.0 beside the inspector; with less it stands over the page
+
 constexpr std::size_t kHistoryMax = 200;
 
 // Keys that act without a modifier go through keyPressEvent and the event filter, so that text fields come first.
@@ -149,6 +151,7 @@ void MainWindow::build() {
   upper->addWidget(inspector_);
   strip_ = new InspectorStrip(central);
   upper->addWidget(strip_);
+  upper_ = upper;
   produce_ = create_produce_panel(this);
   dock_ = new BottomDock(produce_, central);
   right->addWidget(dock_);
@@ -229,6 +232,9 @@ bool MainWindow::textHasFocus() const {
 }
 
 bool MainWindow::eventFilter(QObject* object, QEvent* event) {
+  if (object == stack_ && (event->type() == QEvent::Resize || event->type() == QEvent::Move)) {
+    placeInspector();
+  }
   // Dialogs stand in the middle of what they are about, the page, so that the dock stays in sight where there is room.
   if (event->type() == QEvent::Show && object->isWidgetType()) {
     auto* dialog = qobject_cast<QDialog*>(object);
@@ -568,11 +574,31 @@ void MainWindow::applyRail() {
   top_->setVisible(!presenting_);
   status_->setVisible(!presenting_);
   const bool open = narrow ? inspector_open_narrow_ : inspector_open_;
+  const Theme& t = Theme::current();
+  const int beside = width() - t.px(narrow || rail_wanted_collapsed_ ? Metrics::kRailCollapsed : Metrics::kRail) - inspector_->maximumWidth();
+  const bool floats = open && beside < t.px(kPageLeast);
+  if (floats != inspector_floats_) {
+    inspector_floats_ = floats;
+    if (floats) {
+      upper_->removeWidget(inspector_);
+    } else {
+      upper_->insertWidget(1, inspector_);
+    }
+  }
   inspector_->setVisible(open && !presenting_);
-  strip_->setVisible(!open && !presenting_);
+  strip_->setVisible((!open || floats) && !presenting_);
+  placeInspector();
   dock_->setVisible(!presenting_);
   if (inspector_->isVisible()) {
     inspector_->refresh();
+  }
+}
+
+void MainWindow::placeInspector() {
+  if (inspector_floats_) {
+    const QPoint right = stack_->mapTo(inspector_->parentWidget(), QPoint(stack_->width(), 0));
+    inspector_->setGeometry(right.x() - inspector_->maximumWidth(), right.y(), inspector_->maximumWidth(), stack_->height());
+    inspector_->raise();
   }
 }
 

@@ -18,6 +18,7 @@
 #include "ui/window/frame_meter.h"
 #include "ui/window/status_bar.h"
 
+class QHBoxLayout;
 class QStackedWidget;
 class QTimer;
 
@@ -91,6 +92,7 @@ class MainWindow : public QMainWindow {
   void sampleRates();
   void applyWidth();
   void applyRail();
+  void placeInspector();
   void setInspectorOpen(bool open);
   void remember();
   void travel(int steps);
@@ -146,6 +148,8 @@ class MainWindow : public QMainWindow {
   bool rail_wanted_collapsed_ = false;
   bool inspector_open_ = true;       // in a normal window
   bool inspector_open_narrow_ = false;
+  bool inspector_floats_ = false;    // over the page, which would have too little room beside it
+  QHBoxLayout* upper_ = nullptr;     // page, inspector and its strip
   bool presenting_ = false;
   bool hints_on_ = false;
   // Of the first minute: 0 the broker is there, 1 a record has landed, 2 where to go from here, 3 all said.

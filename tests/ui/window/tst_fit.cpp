@@ -25,6 +25,7 @@
 #include "tests/ui/window/text_probe.h"
 #include "ui/theme/theme.h"
 #include "ui/window/controls.h"
+#include "ui/window/inspector.h"
 #include "ui/window/language.h"
 #include "ui/window/main_window.h"
 #include "ui/window/page.h"
@@ -158,17 +159,21 @@ class TestFit : public QObject {
     QTest::addColumn<QSize>("size");
     QTest::addColumn<int>("percent");
     QTest::addColumn<int>("more_topics");
-    QTest::newRow("light, small") << QStringLiteral("light") << QSize(1100, 700) << 100 << 0;
-    QTest::newRow("dark, small, 10,000 partitions") << QStringLiteral("dark") << QSize(1100, 700) << 100 << 1'000;
-    QTest::newRow("light, usual") << QStringLiteral("light") << QSize(1440, 900) << 100 << 0;
-    QTest::newRow("contrast, usual, 150 %") << QStringLiteral("contrast-dark") << QSize(1440, 900) << 150 << 0;
-    QTest::newRow("dark, large, 10,000 partitions") << QStringLiteral("dark") << QSize(2560, 1440) << 100 << 1'000;
+    QTest::addColumn<bool>("inspector");  // opened where it is a strip at first
+    QTest::newRow("light, small") << QStringLiteral("light") << QSize(1100, 700) << 100 << 0 << false;
+    QTest::newRow("light, small, inspector") << QStringLiteral("light") << QSize(1100, 700) << 100 << 0 << true;
+    QTest::newRow("dark, small, 10,000 partitions") << QStringLiteral("dark") << QSize(1100, 700) << 100 << 1'000 << false;
+    QTest::newRow("light, usual") << QStringLiteral("light") << QSize(1440, 900) << 100 << 0 << false;
+    QTest::newRow("contrast, usual, 150 %") << QStringLiteral("contrast-dark") << QSize(1440, 900) << 150 << 0 << false;
+    QTest::newRow("dark, usual, 150 %, inspector") << QStringLiteral("dark") << QSize(1440, 900) << 150 << 0 << true;
+    QTest::newRow("dark, large, 10,000 partitions") << QStringLiteral("dark") << QSize(2560, 1440) << 100 << 1'000 << false;
   }
   void nothing_is_cut() {
     QFETCH(QString, theme);
     QFETCH(QSize, size);
     QFETCH(int, percent);
     QFETCH(int, more_topics);
+    QFETCH(bool, inspector);
     FakeSession::Options options;
     options.external = true;
     options.more_topics = more_topics;
@@ -176,6 +181,11 @@ class TestFit : public QObject {
     window_->commands().run(QStringLiteral("theme.") + theme);
     window_->commands().run(QStringLiteral("scale.reset"), {{QStringLiteral("percent"), percent}});
     window_->select(Selection::ofPartition(QStringLiteral("demo.orders"), 1));
+    if (inspector) {
+      QVERIFY(!window_->inspector()->isVisible());
+      window_->commands().run(QStringLiteral("inspector.toggle"));
+      QVERIFY(window_->inspector()->isVisible());
+    }
     QStringList bad;
     int scenes = 0;
     const auto look = [&](const QString& scene, const QWidget* root) {
