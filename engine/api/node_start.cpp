@@ -316,7 +316,7 @@ void NodeCore::Impl::hand_over(Now now, Outputs& outputs) {
 void NodeCore::Impl::pump_leaving() {
   if (leaving && !resigned && (!options_.broker || link->state() == metadata::BrokerState::stopped)) {
     resigned = true;
-    serve_until = options_.broker ? now_.instant + kTellClients : now_.instant;
+    serve_until = opened ? now_.instant + kTellClients : now_.instant;
     quorum_input(raft::Resign{});
   }
 }
