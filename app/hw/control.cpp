@@ -72,6 +72,9 @@ void print_nodes(const node::Value& answer) {
   }
   print_table(rows);
   for (const node::Value& one : list_of(answer["nodes"])) {
+    if (const std::string* why = one["why"].text()) {
+      fmt::print("node {} has stopped by itself: {}\n", number_text(one["node"]), *why);
+    }
     if (const node::Value& lost = one["lost"]; lost.members() != nullptr) {
       fmt::print("node {} lost power: {} bytes in {} files were written but not flushed, and are gone\n", number_text(one["node"]),
                  number_text(lost["bytes"]), number_text(lost["files"]));

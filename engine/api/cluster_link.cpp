@@ -6,6 +6,7 @@
 
 #include "engine/metadata/controller.h"
 #include "engine/wire/msg/add_raft_voter.h"
+#include "engine/wire/msg/assign_replicas_to_dirs.h"
 #include "engine/wire/msg/controller_registration.h"
 #include "engine/wire/msg/remove_raft_voter.h"
 
@@ -18,6 +19,8 @@ constexpr std::string_view kControllerListener = "CONTROLLER";
 constexpr Duration kRequestTimeout = seconds(30);  // request.timeout.ms between nodes
 constexpr Duration kRetryAfter = milliseconds(100);
 constexpr Duration kJoinAgainAfter = seconds(1);
+constexpr Duration kAssignAgainAfter = milliseconds(500);
+constexpr std::size_t kAssignmentsMost = 2000;  // in one request
 constexpr std::int16_t kCreateTopicsVersion = 7;
 
 PeerChannels::Purpose purpose_of(const raft::Send& request) noexcept {
@@ -193,6 +196,7 @@ bool ClusterLink::pump() {
   moved = pump_registration() || moved;
   moved = pump_auto_join() || moved;
   moved = (settings_.broker && pump_producer_ids()) || moved;
+  moved = (settings_.broker && pump_assignments()) || moved;
   return pump_forwarding() || moved;
 }
 
@@ -206,6 +210,9 @@ Instant ClusterLink::next_deadline() const noexcept {
   Instant earliest = forwarding_.next_deadline();
   if (settings_.broker) {
     earliest = std::min({earliest, lifecycle_.next_deadline(), producer_ids_.next_deadline()});
+  }
+  if (!assignments_.empty() && !assigning_) {
+    earliest = std::min(earliest, assign_at_);
   }
   if (settings_.controller && !controller_registered_ && !registering_controller_ && register_controller_at_ != Instant{}) {
     earliest = std::min(earliest, register_controller_at_);
@@ -286,6 +293,58 @@ bool ClusterLink::pump_producer_ids() {
           },
           done)) {
     done(fail(Errc::closed, "no controller is known"));
+  }
+  return true;
+}
+
+void ClusterLink::assign_directory(const Uuid& topic_id, PartitionIndex partition, const Uuid& directory) {
+  assignments_.insert_or_assign({topic_id, partition}, directory);
+}
+
+// What the controller refuses is not asked again: the partition is gone, or not here any more, and the next image says so.
+bool ClusterLink::pump_assignments() {
+  const Instant now = host_.link_now().instant;
+  if (assignments_.empty() || assigning_ || assign_at_ > now || lifecycle_.broker_epoch() < 0) {
+    return false;
+  }
+  wire::AssignReplicasToDirsRequest request;
+  request.broker_id = options_.node;
+  request.broker_epoch = lifecycle_.broker_epoch();
+  std::map<Uuid, std::size_t> places;
+  std::map<std::pair<Uuid, PartitionIndex>, Uuid> asked;
+  for (const auto& [key, directory] : assignments_) {
+    if (asked.size() == kAssignmentsMost) {
+      break;
+    }
+    asked.emplace(key, directory);
+    const auto [place, fresh] = places.emplace(directory, request.directories.size());
+    if (fresh) {
+      request.directories.emplace_back().id = directory;
+    }
+    auto& topics = request.directories[place->second].topics;
+    if (topics.empty() || topics.back().topic_id != key.first) {
+      topics.emplace_back().topic_id = key.first;
+    }
+    topics.back().partitions.emplace_back().partition_index = key.second;
+  }
+  const auto done = [this, asked = std::move(asked)](const Result<wire::AssignReplicasToDirsResponse>& response) {
+    assigning_ = false;
+    if (!response || response->error_code != wire::ErrorCode::none) {
+      assign_at_ = host_.link_now().instant + kAssignAgainAfter;
+      return;
+    }
+    for (const auto& [key, directory] : asked) {
+      if (const auto at = assignments_.find(key); at != assignments_.end() && at->second == directory) {
+        assignments_.erase(at);
+      }
+    }
+  };
+  assigning_ = true;
+  if (!ask_controller<wire::AssignReplicasToDirsResponse>(
+          PeerChannels::Purpose::controller, request, 0, kRequestTimeout,
+          [&](metadata::Controller& controller, auto answer) { controller.assign_replicas_to_dirs(request, std::move(answer)); }, done)) {
+    done(fail(Errc::closed, "no controller is known"));
+    return false;
   }
   return true;
 }
@@ -395,6 +454,7 @@ bool ClusterLink::pump_auto_join() {
 void ClusterLink::controller_changed() {
   lifecycle_.controller_changed(host_.link_now().instant);
   register_controller_at_ = Instant{};
+  assign_at_ = Instant{};
 }
 
 void ClusterLink::image_published(const metadata::MetadataImage& image) {

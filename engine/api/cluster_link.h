@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -78,6 +79,8 @@ class ClusterLink {
   void forward(Forwarding::Waiting request) { forwarding_.add(std::move(request)); }
   void ready();           // its logs are open: the broker need not stay fenced
   void directory_failed(const Uuid& directory);
+  // A replica lies in another directory than the controller thinks; it is told (AssignReplicasToDirs, KIP-858) until it took it.
+  void assign_directory(const Uuid& topic_id, PartitionIndex partition, const Uuid& directory);
   void set_cordoned(std::vector<Uuid> directories);
   void begin_shutdown();
   // Asked of the active controller, wherever that is. Topics that exist or are on their way are left alone.
@@ -97,6 +100,7 @@ class ClusterLink {
   bool pump_forwarding();
   bool pump_registration();
   bool pump_auto_join();
+  bool pump_assignments();
   void lifecycle_answered();  // acts on what an answer brought about
   // Asks the active controller: `here` where it is this node, by a request otherwise. False: nobody to ask.
   template <class Response, class Request, class Here>
@@ -120,6 +124,9 @@ class ClusterLink {
   bool controller_registered_ = false;   // in this life
   bool registering_controller_ = false;
   Instant register_controller_at_{};
+  std::map<std::pair<Uuid, PartitionIndex>, Uuid> assignments_;  // that the controller does not know yet; of replicas here
+  bool assigning_ = false;
+  Instant assign_at_{};
   bool joining_ = false;
   Instant join_at_{};
 };

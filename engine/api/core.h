@@ -123,6 +123,9 @@ class NodeCore {
   // Errors: locked by somebody else, written by a newer version, not writable, corrupt beyond repair.
   Result<void> start(Now now, Outputs& out);
   [[nodiscard]] bool ready() const;  // produce and fetch work
+  // Why it serves nobody any more: its metadata log, or its last log directory, cannot be written. Empty: it does. Nothing heals it
+  // but another life.
+  [[nodiscard]] const std::string& failure() const;
 
   // `counters` (may be null) get what the connection asks for, by API, and the error codes it is answered with.
   void connected(ConnectionId connection, const std::string& peer, Now now, Outputs& out,

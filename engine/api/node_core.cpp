@@ -77,7 +77,7 @@ void NodeCore::Impl::pump() {
     moved = pump_jobs() || moved;
     pump_leaving();
   }
-  logs->check_directories();
+  pump_directories();
   if (!ready_told && serves()) {
     announce_ready();
   }
@@ -181,6 +181,22 @@ bool NodeCore::Impl::send_broker_answers() {
   return true;
 }
 
+void NodeCore::Impl::pump_directories() {
+  logs->check_directories();
+  for (const log::FailedDirectory& failed : logs->take_failed()) {
+    const bool alone = image()->brokers().size() <= 1;
+    if (failed.last && alone && failed.metadata) {
+      continue;  // nobody else could serve: it answers errors, and goes on when the disk does
+    }
+    if (failed.last || failed.metadata) {
+      give_up("the log directory " + failed.path + (failed.metadata ? ", which has the metadata log," : ", the last one of this node,") +
+              " failed: " + failed.problem);
+      return;
+    }
+    link->directory_failed(failed.id);
+  }
+}
+
 bool NodeCore::Impl::pump_jobs() {
   if (logs->jobs().empty()) {
     return false;
@@ -232,6 +248,7 @@ void NodeCore::Impl::finish_job(const log::DiskJob& job, const Result<void>& res
 
 void NodeCore::Impl::give_up(const std::string& why) {
   stopped = true;
+  failure = why;
   emit(event::RequestRefused{ConnectionId(0), -1, -1,
                              static_cast<std::int16_t>(wire::ErrorCode::kafka_storage_error), why});
   std::vector<ConnectionId> all;
@@ -274,7 +291,13 @@ void NodeCore::Impl::tick(Now now, Outputs& outputs) {
   if (logs->next_deadline() <= now.instant) {
     logs->tick(now.instant, now.wall);
     if (opened) {
-      the_broker->logs_moved(logs->take_moved());
+      const std::vector<log::Moved> moved = logs->take_moved();
+      the_broker->logs_moved(moved);
+      for (const log::Moved& one : moved) {
+        if (const metadata::PartitionImage* partition = image()->find_partition(one.topic_id, one.partition)) {
+          place(*partition, one.topic_id, one.partition);
+        }
+      }
     }
     for (const Error& problem : logs->take_problems()) {
       emit(event::RequestRefused{ConnectionId(0), -1, -1,
@@ -319,6 +342,7 @@ NodeCore::~NodeCore() {
 }
 
 Result<void> NodeCore::start(Now now, Outputs& out) { return impl_->start(now, out); }
+const std::string& NodeCore::failure() const { return impl_->failure; }
 bool NodeCore::ready() const { return impl_->ready_told && !impl_->stopped; }
 void NodeCore::connected(ConnectionId connection, const std::string& peer, Now now, Outputs& out,
                          std::shared_ptr<event::ConnectionCounters> counters, ListenerKind listener) {

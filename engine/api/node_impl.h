@@ -267,6 +267,12 @@ struct NodeCore::Impl final : Node, ClusterLink::Host {
 
   // Jobs of the logs go to the pool; on a disk that never waits they run here. True: some ran here.
   bool pump_jobs();
+  // A directory that failed: the controller hears of it and moves what it led; without the metadata log, or the last directory where
+  // others could serve instead, the node gives up.
+  void pump_directories();
+  // Where the logs of these partitions lie, for the controller (KIP-858); only a node with several directories says it.
+  void place(const std::vector<metadata::MetadataDelta::PartitionRef>& partitions);
+  void place(const metadata::PartitionImage& partition, const Uuid& topic_id, PartitionIndex index);
   void finish_job(const log::DiskJob& job, const Result<void>& result);
 
   // Nothing can be promised any more: what is not durable is not acknowledged, and nobody is served.
@@ -340,6 +346,7 @@ struct NodeCore::Impl final : Node, ClusterLink::Host {
   Instant serve_until{};  // once it has resigned
   bool ready_told = false;
   bool stopped = false;
+  std::string failure;    // why it gave up
 };
 
 }  // namespace hw::api

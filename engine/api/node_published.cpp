@@ -78,6 +78,7 @@ void NodeCore::Impl::published(const metadata::ControlPlane::Published& change) 
     emit(event::RequestRefused{ConnectionId(0), -1, -1,
                                static_cast<std::int16_t>(wire::ErrorCode::kafka_storage_error), error.detail});
   }
+  place(change.delta.partitions_changed);
   std::vector<std::string> deleted;
   bool offsets_changed = false;
   for (const metadata::MetadataDelta::DeletedTopic& topic : change.delta.topics_deleted) {
@@ -92,6 +93,26 @@ void NodeCore::Impl::published(const metadata::ControlPlane::Published& change) 
   }
   if (!deleted.empty()) {
     coordinator->topics_deleted(deleted, group_now(now_));
+  }
+}
+
+void NodeCore::Impl::place(const std::vector<metadata::MetadataDelta::PartitionRef>& partitions) {
+  if (options_.more_directories.empty()) {
+    return;  // the controller knows the only one
+  }
+  for (const metadata::MetadataDelta::PartitionRef& changed : partitions) {
+    if (const metadata::PartitionImage* partition = image()->find_partition(changed.topic_id, changed.partition)) {
+      place(*partition, changed.topic_id, changed.partition);
+    }
+  }
+}
+
+void NodeCore::Impl::place(const metadata::PartitionImage& partition, const Uuid& topic_id, PartitionIndex index) {
+  const auto at = std::find(partition.replicas.begin(), partition.replicas.end(), options_.node);
+  const Uuid lies_in = logs->directory_of(topic_id, index);
+  if (at != partition.replicas.end() && lies_in != Uuid{} &&
+      partition.directories[static_cast<std::size_t>(at - partition.replicas.begin())] != lies_in) {
+    link->assign_directory(topic_id, index, lies_in);
   }
 }
 

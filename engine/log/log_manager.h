@@ -11,7 +11,7 @@
 //   shut_down()       closes every log, writes checkpoints and the marker
 //
 // With several directories one whose disk fails goes offline: its logs answer storage errors, the others go on. The last one
-// is never given up: it answers errors and goes on when the disk does.
+// is never given up here: it answers errors and goes on when the disk does, unless whoever hears of it (take_failed()) ends the node.
 // Thread rule: one thread (the node's). Jobs queued in jobs() run on the disk pool; their results come back in job_done().
 #pragma once
 
@@ -76,6 +76,15 @@ struct DirectoryStatus {
   std::vector<ReplicaPlace> replicas;  // by topic and partition, the metadata log left out
 };
 
+// A directory whose disk failed.
+struct FailedDirectory {
+  Uuid id;
+  std::string path;
+  std::string problem;    // what the disk said
+  bool metadata = false;  // it has the metadata log
+  bool last = false;      // there is no other: it is still in use
+};
+
 // The log of a partition is another object now.
 struct Moved {
   Uuid topic_id;
@@ -120,6 +129,10 @@ class LogManager {
   // --- directories
   [[nodiscard]] std::vector<DirectoryStatus> directories() const;
   [[nodiscard]] DirectoryState directory_state(const std::string& path) const;
+  // Where a log lies; zero: there is none, or its directory is offline.
+  [[nodiscard]] Uuid directory_of(const Uuid& topic_id, PartitionIndex partition) const;
+  // Those that check_directories() and its like gave up since the last call; the last one each time its disk failed.
+  [[nodiscard]] std::vector<FailedDirectory> take_failed();
   void set_cordoned(std::vector<std::string> paths);
   // A log of that name that will be made is made there.
   void prefer_directory(const std::string& topic, PartitionIndex partition, const std::string& path);

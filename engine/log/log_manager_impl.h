@@ -103,6 +103,7 @@ struct LogManager::Impl {
   std::deque<LogKey> retention_again;    // a flush came back that a deletion waited for
   std::vector<WaitingRemoval> removals;  // ascending by due
   std::vector<Error> problems;
+  std::vector<FailedDirectory> failures;  // one a directory
 
   // --- log_manager.cpp
   Result<void> open_directory(Directory& directory);

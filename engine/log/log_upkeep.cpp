@@ -231,6 +231,10 @@ void LogManager::Impl::give_up_failed_directories() {
     }
     const std::string problem = std::exchange(directory->health.problem, {});
     const auto online = std::count_if(directories.begin(), directories.end(), [](const auto& d) { return !d->failed; });
+    const bool metadata = directory == directories.front();
+    if (std::none_of(failures.begin(), failures.end(), [&](const FailedDirectory& f) { return f.path == directory->path; })) {
+      failures.push_back({directory->meta.directory_id, directory->path, problem, metadata, online == 1});
+    }
     if (online == 1) {
       continue;  // the last one: its requests are answered with errors, and it goes on when the disk does
     }
@@ -308,6 +312,15 @@ void LogManager::job_done(const DiskJob& job, const Result<void>& result, WallTi
 }
 
 void LogManager::check_directories() { impl_->give_up_failed_directories(); }
+
+std::vector<FailedDirectory> LogManager::take_failed() {
+  return impl_->failures.empty() ? std::vector<FailedDirectory>{} : std::exchange(impl_->failures, {});
+}
+
+Uuid LogManager::directory_of(const Uuid& topic_id, PartitionIndex partition) const {
+  const Impl::Held* held = impl_->held(topic_id, partition);
+  return held == nullptr || held->directory->failed ? Uuid{} : held->directory->meta.directory_id;
+}
 
 void LogManager::tick(Instant instant, WallTime wall) {
   Impl& state = *impl_;

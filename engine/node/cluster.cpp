@@ -110,7 +110,7 @@ std::shared_ptr<env::PowerDisk> Cluster::disk_of(BrokerId id) {
   const std::lock_guard guard(mutex_);
   std::shared_ptr<env::PowerDisk>& disk = disks_[id];
   if (disk == nullptr) {
-    disk = std::make_shared<env::PowerDisk>(disk_);
+    disk = std::make_shared<env::PowerDisk>(options_.disk_of ? options_.disk_of(id, disk_) : disk_);
   }
   return disk;
 }
@@ -247,6 +247,7 @@ Result<void> Cluster::start_node(BrokerId id) {
   if (old->running()) {
     return fail(Errc::invalid, "node " + std::to_string(id.value()) + " runs already");
   }
+  old->kill();  // one that ended by itself holds its folder until somebody takes it away
   ListenOptions listen = options_.listen;
   listen.port = old->port();
   listen.controller_port = old->controller_port();

@@ -47,6 +47,8 @@ struct ClusterOptions {
   std::uint64_t seed = 0;                      // 0: drawn from the operating system
   bool observe = false;                        // events, views; the daemon alone goes without
   std::function<void()> wake;                  // observe: a new view is there (observer's thread)
+  // Tests: the disk that a node gets instead of the one that all share; as Disk, for any thread.
+  std::function<std::shared_ptr<env::Disk>(BrokerId, std::shared_ptr<env::Disk>)> disk_of;
 };
 
 class Cluster {

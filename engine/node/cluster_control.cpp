@@ -417,6 +417,7 @@ Value ClusterControl::node_status(BrokerId id, const std::optional<api::NodeCore
   out.set("roles", std::move(roles));
   const std::string plain = state == Cluster::NodeState::running  ? "running"
                             : state == Cluster::NodeState::paused ? "paused"
+                            : node && !(*node)->failure().empty() ? "failed"
                             : faults.ended.empty()                ? "stopped"
                                                                   : faults.ended;
   out.set("state", busy.empty() ? plain : busy);
@@ -435,6 +436,9 @@ Value ClusterControl::node_status(BrokerId id, const std::optional<api::NodeCore
   out.set("fenced", std::move(fenced));  // null: not registered
   out.set("controller_seen", standing && standing->controller ? Value(standing->controller->value()) : Value());
   out.set("epoch_seen", standing ? Value(std::int64_t{standing->epoch.value()}) : Value());
+  if (plain == "failed") {
+    out.set("why", (*node)->failure());
+  }
   if (faults.lost && state == Cluster::NodeState::stopped) {
     Value lost = Value::object().set("files", static_cast<std::int64_t>(faults.lost->files));
     out.set("lost", lost.set("bytes", static_cast<std::int64_t>(faults.lost->bytes)));

@@ -14,6 +14,7 @@
 #include <atomic>
 #include <chrono>
 #include <future>
+#include <mutex>
 #include <optional>
 #include <thread>
 #include <unordered_map>
@@ -308,6 +309,10 @@ struct Node::Loop : Connection::Owner, std::enable_shared_from_this<Node::Loop> 
     }
     in_turn = false;
     tell_progress();
+    if (!core->failure().empty() && !ending) {
+      end_by_itself(core->failure());
+      return;
+    }
     if (!full.empty() && !ending && core->may_accept()) {
       for (tcp::acceptor* acceptor : std::exchange(full, {})) {
         accept(*acceptor);
@@ -321,6 +326,21 @@ struct Node::Loop : Connection::Owner, std::enable_shared_from_this<Node::Loop> 
     if (took > 10'000'000) {
       counters->turns_over_10ms.add(1);
     }
+  }
+
+  // As a process that halts: others see closed sockets at once, not silence.
+  void end_by_itself(const std::string& why) {
+    {
+      const std::lock_guard guard(failure_mutex);
+      failure = why;
+    }
+    diag::error("node {} has stopped: {}", settings.core.node.value(), why);
+    asio::post(io, [this] {
+      if (!ending) {
+        close_everything();
+        is_running.store(false);
+      }
+    });
   }
 
   void arm_timer() {
@@ -406,6 +426,8 @@ struct Node::Loop : Connection::Owner, std::enable_shared_from_this<Node::Loop> 
   std::shared_ptr<std::promise<void>> pausing;  // set: paused until it is fulfilled; any thread but the node's
   std::atomic<bool> is_paused{false};
   std::atomic<bool> is_running{false};  // from start() until the thread has ended
+  mutable std::mutex failure_mutex;
+  std::string failure;  // why it ended by itself
   std::atomic<std::int64_t> slow_ns{0};
   std::atomic<std::uint16_t> port{0};
   std::atomic<std::uint16_t> controller_port{0};
@@ -449,6 +471,7 @@ Result<void> Node::start() {
     pthread_setname_np(pthread_self(), ("hw-node-" + std::to_string(mine.settings.core.node.value())).c_str());
     Result<void> result = mine.open();
     const bool serving = result.has_value();
+    mine.is_running.store(serving);
     opened.set_value(std::move(result));
     if (serving) {
       const auto guard = asio::make_work_guard(mine.io);
@@ -462,7 +485,6 @@ Result<void> Node::start() {
     loop.acceptors.clear();
     loop.controller_acceptor.reset();
   }
-  loop.is_running.store(result.has_value());
   return result;
 }
 
@@ -489,8 +511,14 @@ Result<void> Node::stop() {
     loop.close_everything();
     stopped.set_value(std::move(result));
   });
-  Result<void> result = answer.get();
+  // One that ended by itself meanwhile does not answer any more.
+  Result<void> result;
+  while (answer.wait_for(std::chrono::milliseconds(20)) != std::future_status::ready && running()) {
+  }
   loop.thread.join();
+  if (answer.wait_for(std::chrono::seconds(0)) == std::future_status::ready) {
+    result = answer.get();
+  }
   loop.core.reset();
   loop.is_running.store(false);
   return result;
@@ -568,6 +596,10 @@ std::uint16_t Node::port() const noexcept { return loop_->port.load(); }
 std::uint16_t Node::controller_port() const noexcept { return loop_->controller_port.load(); }
 BrokerId Node::id() const noexcept { return loop_->settings.core.node; }
 const std::string& Node::cluster_id() const noexcept { return loop_->cluster_id; }
+std::string Node::failure() const {
+  const std::lock_guard guard(loop_->failure_mutex);
+  return loop_->failure;
+}
 bool Node::running() const noexcept { return loop_->is_running.load(); }
 
 void Node::post(std::function<void(api::NodeCore&, api::Now, api::Outputs&)> work) {

@@ -71,6 +71,8 @@ class Node {
   [[nodiscard]] BrokerId id() const noexcept;
   [[nodiscard]] const std::string& cluster_id() const noexcept;  // valid after start()
   [[nodiscard]] bool running() const noexcept;
+  // Why it ended by itself (api::NodeCore::failure()): its sockets are closed, it does not run. Empty: it did not.
+  [[nodiscard]] std::string failure() const;
   // Runs `work` on the node's thread; dropped when the node has ended.
   void post(std::function<void(api::NodeCore&, api::Now, api::Outputs&)> work);
 

@@ -3,6 +3,8 @@
 // and the limits of what may be produced.
 #include <QtTest>
 
+#include "engine/api/insides.h"
+#include "engine/env/fault_disk.h"
 #include "engine/env/memory_disk.h"
 #include "engine/wire/msg/alter_replica_log_dirs.h"
 #include "engine/wire/msg/delete_records.h"
@@ -358,6 +360,75 @@ class TstDataPlane : public QObject {
     QCOMPARE(move_to(node, c, "a", "/no/such"), ErrorCode::log_dir_not_found);
     QCOMPARE(move_to(node, c, "nobody", all.results[0].log_dir), ErrorCode::replica_not_available);
     QCOMPARE(move_to(node, c, "a", all.results[0].log_dir), ErrorCode::none);  // it is there
+  }
+
+  // KIP-858: with several directories the controller is told where each replica lies, and what is gone with a directory that fails.
+  void the_controller_knows_the_directories() {
+    env::MemoryDisk base(kDiskBytes);
+    env::FaultDisk disk(base, Prng(3));
+    TestNode node(disk);
+    node.more_directories = {"data/second"};
+    QVERIFY(node.start());
+    const ConnectionId c = node.connect();
+    node.create_topic("t", 4);
+    node.advance(milliseconds(100));
+    const std::int64_t now = node.now.wall.ms;
+    const auto partition = [&](std::int32_t index) {
+      return node.core->insides().image->find_topic("t")->partitions.at(static_cast<std::size_t>(index));
+    };
+    std::map<Uuid, std::vector<std::int32_t>> by_directory;
+    for (std::int32_t i = 0; i < 4; ++i) {
+      by_directory[partition(i).directories.at(0)].push_back(i);
+      QCOMPARE(node.produce(c, "t", i, batch_at({now, now})).error_code, ErrorCode::none);
+    }
+    QCOMPARE(by_directory.size(), std::size_t{2});
+    QVERIFY(!by_directory.contains(Uuid{}));
+    std::vector<std::int32_t> second;
+    const auto all = log_dirs(node, c);
+    for (const auto& topic : all.results.at(1).topics) {
+      for (const auto& one : topic.partitions) {
+        second.push_back(one.partition_index.value());
+      }
+    }
+    std::sort(second.begin(), second.end());
+    QVERIFY(std::any_of(by_directory.begin(), by_directory.end(), [&](const auto& each) { return each.second == second; }));
+
+    disk.fail_after(0);
+    QCOMPARE(node.produce(c, "t", second.front(), batch_at({now, now})).error_code, ErrorCode::kafka_storage_error);
+    disk.stop_failing();
+    node.advance(milliseconds(100));
+    for (std::int32_t i = 0; i < 4; ++i) {
+      const bool gone = std::find(second.begin(), second.end(), i) != second.end();
+      QCOMPARE(partition(i).leader, gone ? kNoBroker : BrokerId(1));
+    }
+    QCOMPARE(node.core->insides().image->find_broker(BrokerId(1))->log_directories.size(), std::size_t{1});
+    QVERIFY(node.core->failure().empty());
+    // With the disk mended and another life they lead again, and have what was acknowledged.
+    QVERIFY(node.restart());
+    node.advance(milliseconds(100));
+    const ConnectionId again = node.connect();
+    for (std::int32_t i = 0; i < 4; ++i) {
+      QCOMPARE(partition(i).leader, BrokerId(1));
+      QCOMPARE(node.fetch(again, "t", i, 0).high_watermark, 2);
+    }
+  }
+
+  void without_its_metadata_log_a_node_gives_up() {
+    env::MemoryDisk base(kDiskBytes);
+    env::FaultDisk disk(base, Prng(3));
+    TestNode node(disk);
+    node.more_directories = {"data/second"};
+    QVERIFY(node.start());
+    const ConnectionId c = node.connect();
+    node.create_topic("t", 2);
+    const auto dirs = log_dirs(node, c);
+    const std::int32_t first = dirs.results.at(0).topics.at(0).partitions.at(0).partition_index.value();
+    const std::int64_t now = node.now.wall.ms;
+    disk.fail_after(0);
+    node.send(c, TestNode::produce_request("t", first, batch_at({now, now})), 9);
+    disk.stop_failing();
+    QVERIFY2(node.core->failure().find("metadata log") != std::string::npos, node.core->failure().c_str());
+    QVERIFY(!node.core->ready());
   }
 
   void a_replica_moves_between_directories_under_its_clients() {

@@ -32,9 +32,8 @@ namespace hw::test {
 inline constexpr std::int64_t kPatienceMs = 30'000;
 
 struct RealNodes {
-  // The first three are controllers as well.
-  explicit RealNodes(const std::string& directory = {}, std::int32_t nodes = 3) {
-    node::ClusterOptions options;
+  // The first three are controllers as well. `options` are a beginning: what stands here wins.
+  explicit RealNodes(const std::string& directory = {}, std::int32_t nodes = 3, node::ClusterOptions options = {}) {
     options.nodes = nodes;
     options.memory = directory.empty();
     options.directory = directory;

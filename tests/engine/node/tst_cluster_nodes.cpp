@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Three nodes with real sockets: they elect a controller, replicate, lose one and take it back.
 #include <QElapsedTimer>
+#include <QFile>
 #include <QTemporaryDir>
 #include <QTest>
 #include <atomic>
@@ -8,7 +9,9 @@
 #include <set>
 #include <thread>
 
+#include "engine/node/cluster_control.h"
 #include "engine/wire/msg/init_producer_id.h"
+#include "tests/engine/node/broken_disk.h"
 #include "tests/engine/node/real_nodes.h"
 
 using namespace hw;  // NOLINT(google-build-using-namespace): a test
@@ -131,6 +134,102 @@ class TestClusterNodes : public QObject {
     const RealNodes::Produced again = three.produce(after->leader, "t", "again");
     QVERIFY(again.error == ErrorCode::none);
     QCOMPARE(again.offset, std::int64_t{0});
+  }
+
+  // KIP-858: a disk that fills up costs its directory only; what it led, others lead. Nothing acknowledged is lost.
+  void aFullDiskTakesItsDirectoryAndOthersLead() {
+    const QTemporaryDir folder;
+    const std::string second = folder.path().toStdString() + "/second";
+    std::map<BrokerId, std::shared_ptr<test::BrokenDisk>> disks;
+    node::ClusterOptions options;
+    options.more_directories = {second};
+    options.disk_of = [&](BrokerId id, std::shared_ptr<env::Disk> base) { return disks[id] = std::make_shared<test::BrokenDisk>(std::move(base)); };
+    RealNodes three(folder.path().toStdString() + "/first", 3, std::move(options));
+    QVERIFY(three.cluster != nullptr);
+    const auto names = {"t0", "t1", "t2", "t3", "t4", "t5"};
+    for (const char* name : names) {
+      QVERIFY(three.create(BrokerId(1), name) == ErrorCode::none);
+    }
+    std::string topic;
+    BrokerId victim = kNoBroker;
+    for (const char* name : names) {
+      const auto seen = three.until(BrokerId(1), name, [](const auto& s) { return s.leader != kNoBroker && s.isr.size() == 3; });
+      QVERIFY(seen.has_value());
+      QVERIFY(three.until(seen->leader, name, [&](const auto& s) { return s.leader == seen->leader; }).has_value());
+      for (int i = 0; i < 10; ++i) {
+        QVERIFY(three.produce(seen->leader, name, std::to_string(i)).error == ErrorCode::none);
+      }
+      if (QFile::exists(QString::fromStdString(second + "/node-" + std::to_string(seen->leader.value()) + "/" + name + "-0"))) {
+        victim = seen->leader;
+        topic = name;
+      }
+    }
+    QVERIFY2(victim != kNoBroker, "some leader has its log in the second directory");
+    const BrokerId other = another(victim);
+    disks.at(victim)->fail_below(second + "/node-" + std::to_string(victim.value()));
+    QVERIFY(three.produce(victim, topic, "no room").error == ErrorCode::kafka_storage_error);
+    const auto moved = three.until(other, topic, [&](const auto& s) { return s.leader != victim && s.leader != kNoBroker && !s.isr.contains(victim); });
+    QVERIFY(moved.has_value());
+    QVERIFY(three.until(moved->leader, topic, [&](const auto& s) { return s.leader == moved->leader; }).has_value());
+    QVERIFY(three.produce(moved->leader, topic, "elsewhere").error == ErrorCode::none);
+    QCOMPARE(three.readable(moved->leader, topic), std::int64_t{11});
+    // The node itself lives on: it is in the other partitions' ISR, and no fenced broker.
+    QVERIFY(three.cluster->state_of(victim) == node::Cluster::NodeState::running);
+    bool still_in = false;
+    for (const char* name : names) {
+      const auto seen = three.look(other, name);
+      still_in = still_in || (seen && seen->isr.contains(victim));
+    }
+    QVERIFY(still_in);
+    // Mended and started again, it takes everything back.
+    disks.at(victim)->mend();
+    QVERIFY(three.cluster->stop_node(victim));
+    QVERIFY(three.cluster->start_node(victim));
+    QVERIFY(three.until(other, topic, [](const auto& s) { return s.isr.size() == 3; }).has_value());
+  }
+
+  // The directory of the metadata log, the last one: the node ends by itself and says why; the others serve on.
+  void aNodeThatCannotWriteItsMetadataLogStopsAndSaysWhy() {
+    const QTemporaryDir folder;
+    std::map<BrokerId, std::shared_ptr<test::BrokenDisk>> disks;
+    node::ClusterOptions options;
+    options.disk_of = [&](BrokerId id, std::shared_ptr<env::Disk> base) { return disks[id] = std::make_shared<test::BrokenDisk>(std::move(base)); };
+    RealNodes three(folder.path().toStdString(), 3, std::move(options));
+    QVERIFY(three.cluster != nullptr);
+    node::ClusterControl control(*three.cluster);
+    QVERIFY(three.create(BrokerId(1), "t") == ErrorCode::none);
+    const auto before = three.until(BrokerId(1), "t", [](const auto& s) { return s.leader != kNoBroker && s.isr.size() == 3; });
+    QVERIFY(before.has_value());
+    QVERIFY(three.until(before->leader, "t", [&](const auto& s) { return s.leader == before->leader; }).has_value());
+    QVERIFY(three.produce(before->leader, "t", "kept").error == ErrorCode::none);
+    const BrokerId victim = before->leader;
+    const BrokerId other = another(victim);
+    disks.at(victim)->fail_below(folder.path().toStdString() + "/node-" + std::to_string(victim.value()));
+    try {  // it may end before the answer leaves
+      QVERIFY(three.produce(victim, "t", "no room").error != ErrorCode::none);
+    } catch (const std::runtime_error&) {
+      QVERIFY(true);
+    }
+    const auto moved = three.until(other, "t", [&](const auto& s) { return s.leader != victim && s.leader != kNoBroker; });
+    QVERIFY(moved.has_value());
+    QVERIFY(three.until(moved->leader, "t", [&](const auto& s) { return s.leader == moved->leader; }).has_value());
+    QVERIFY(three.produce(moved->leader, "t", "elsewhere").error == ErrorCode::none);
+    QCOMPARE(three.readable(moved->leader, "t"), std::int64_t{2});
+    QVERIFY(three.cluster->state_of(victim) == node::Cluster::NodeState::stopped);
+    const Result<node::Value> status = control.run("cluster.status", {});
+    QVERIFY(status);
+    bool told = false;
+    for (const node::Value& one : *(*status)["nodes"].list()) {
+      if (one["node"].number_or(-1) == victim.value()) {
+        QCOMPARE(one["state"].text_or(""), std::string("failed"));
+        told = one["why"].text_or("").find("no space left") != std::string::npos;
+      }
+    }
+    QVERIFY(told);
+    disks.at(victim)->mend();
+    QVERIFY(control.run("node.start", node::Value::object().set("nodes", victim.value())));
+    QVERIFY(three.until(other, "t", [](const auto& s) { return s.isr.size() == 3; }).has_value());
+    QVERIFY(three.cluster->stop());
   }
 
   // A node whose quorum is not there yet lets its clients wait; all of them, each with its own answer.
