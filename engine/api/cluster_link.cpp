@@ -15,8 +15,6 @@ namespace hw::api {
 namespace {
 
 constexpr std::string_view kBrokerListener = "PLAINTEXT";
-constexpr std::string_view kControllerListener = "CONTROLLER";
-constexpr Duration kRequestTimeout = seconds(30);  // request.timeout.ms between nodes
 constexpr Duration kRetryAfter = milliseconds(100);
 constexpr Duration kJoinAgainAfter = seconds(1);
 constexpr Duration kAssignAgainAfter = milliseconds(500);
@@ -48,6 +46,12 @@ template <>
 struct ResponseOf<wire::ApiVersionsRequest> { using type = wire::ApiVersionsResponse; };
 
 }  // namespace
+
+raft::VoterEndpoint controller_endpoint(const NodeOptions& options) {
+  return options.controller_port != 0
+             ? raft::VoterEndpoint{std::string(kControllerListener), options.controller_host, options.controller_port}
+             : raft::VoterEndpoint{std::string(kControllerListener), options.advertised_host, options.advertised_port};
+}
 
 ClusterLink::ClusterLink(const NodeOptions& options, Settings settings, metadata::ControlPlane& control, Host& host, Prng prng)
     : options_(options),
@@ -152,7 +156,7 @@ void ClusterLink::ask_leader(const Request& asked, Duration timeout, Answered an
 }
 
 void ClusterLink::send(const broker::PeerFetch& fetch) {
-  ask_leader<wire::FetchResponse>(fetch, milliseconds(fetch.request.max_wait_ms) + kRequestTimeout,
+  ask_leader<wire::FetchResponse>(fetch, milliseconds(fetch.request.max_wait_ms) + kPeerRequestTimeout,
                                   [](broker::Broker& broker, std::uint64_t id, wire::FetchResponse&& response, broker::Now now) {
                                     broker.fetched(id, std::move(response), now);
                                   });
@@ -160,7 +164,7 @@ void ClusterLink::send(const broker::PeerFetch& fetch) {
 
 void ClusterLink::send(const broker::PeerListOffsets& request) {
   ask_leader<wire::ListOffsetsResponse>(
-      request, kRequestTimeout,
+      request, kPeerRequestTimeout,
       [](broker::Broker& broker, std::uint64_t id, const wire::ListOffsetsResponse& response, broker::Now now) {
         broker.offsets_listed(id, response, now);
       });
@@ -180,7 +184,7 @@ void ClusterLink::send(const broker::PeerAlterPartition& request) {
     }
   };
   if (!ask_controller<wire::AlterPartitionResponse>(
-          PeerChannels::Purpose::controller, request.request, request.version, kRequestTimeout,
+          PeerChannels::Purpose::controller, request.request, request.version, kPeerRequestTimeout,
           [&](metadata::Controller& controller, auto answer) {
             controller.alter_partition(request.request, request.version, std::move(answer));
           },
@@ -244,7 +248,7 @@ bool ClusterLink::pump_lifecycle() {
     bool asked = false;
     if (out.registration) {
       asked = ask_controller<wire::BrokerRegistrationResponse>(
-          PeerChannels::Purpose::heartbeat, *out.registration, wire::BrokerRegistrationRequest::kHighestVersion, kRequestTimeout,
+          PeerChannels::Purpose::heartbeat, *out.registration, wire::BrokerRegistrationRequest::kHighestVersion, kPeerRequestTimeout,
           [&](metadata::Controller& controller, auto answer) {
             controller.broker_registration(*out.registration, host_.link_now().instant, std::move(answer));
           },
@@ -287,7 +291,7 @@ bool ClusterLink::pump_producer_ids() {
     }
   };
   if (!ask_controller<wire::AllocateProducerIdsResponse>(
-          PeerChannels::Purpose::controller, wanted->request, 0, kRequestTimeout,
+          PeerChannels::Purpose::controller, wanted->request, 0, kPeerRequestTimeout,
           [&](metadata::Controller& controller, auto answer) {
             controller.allocate_producer_ids(wanted->request, std::move(answer));
           },
@@ -341,7 +345,7 @@ bool ClusterLink::pump_assignments() {
   };
   assigning_ = true;
   if (!ask_controller<wire::AssignReplicasToDirsResponse>(
-          PeerChannels::Purpose::controller, request, 0, kRequestTimeout,
+          PeerChannels::Purpose::controller, request, 0, kPeerRequestTimeout,
           [&](metadata::Controller& controller, auto answer) { controller.assign_replicas_to_dirs(request, std::move(answer)); }, done)) {
     done(fail(Errc::closed, "no controller is known"));
     return false;
@@ -378,9 +382,10 @@ bool ClusterLink::pump_registration() {
   request.controller_id = options_.node.value();
   request.incarnation_id = settings_.lifecycle.registration.incarnation;
   wire::ControllerRegistrationRequest::Listener listener;
-  listener.name = kControllerListener;
-  listener.host = options_.controller_port != 0 ? options_.controller_host : options_.advertised_host;
-  listener.port = options_.controller_port != 0 ? options_.controller_port : options_.advertised_port;
+  const raft::VoterEndpoint own = controller_endpoint(options_);
+  listener.name = own.listener;
+  listener.host = own.host;
+  listener.port = own.port;
   request.listeners.push_back(std::move(listener));
   for (const metadata::FeatureRange& range : settings_.features) {
     wire::ControllerRegistrationRequest::Feature feature;
@@ -391,7 +396,7 @@ bool ClusterLink::pump_registration() {
   }
   registering_controller_ = true;
   const bool asked = ask_controller<wire::ControllerRegistrationResponse>(
-      PeerChannels::Purpose::heartbeat, request, 0, kRequestTimeout,
+      PeerChannels::Purpose::heartbeat, request, 0, kPeerRequestTimeout,
       [&](metadata::Controller& controller, auto answer) { controller.controller_registration(request, std::move(answer)); },
       [this](const Result<wire::ControllerRegistrationResponse>& response) {
         registering_controller_ = false;
@@ -433,21 +438,22 @@ bool ClusterLink::pump_auto_join() {
     request.cluster_id = settings_.lifecycle.cluster_id;
     request.voter_id = options_.node.value();
     request.voter_directory_id = old->key.directory;
-    channels_.ask<wire::RemoveRaftVoterResponse>(PeerChannels::Purpose::controller, 0, *to, request, 0, kRequestTimeout, host_.link_outputs(), done);
+    channels_.ask<wire::RemoveRaftVoterResponse>(PeerChannels::Purpose::controller, 0, *to, request, 0, kPeerRequestTimeout, host_.link_outputs(), done);
     return true;
   }
   wire::AddRaftVoterRequest request;
   request.cluster_id = settings_.lifecycle.cluster_id;
-  request.timeout_ms = static_cast<std::int32_t>(kRequestTimeout.ms());
+  request.timeout_ms = static_cast<std::int32_t>(kPeerRequestTimeout.ms());
   request.voter_id = options_.node.value();
   request.voter_directory_id = settings_.directory;
   wire::AddRaftVoterRequest::Listener listener;
-  listener.name = kControllerListener;
-  listener.host = options_.controller_host;
-  listener.port = options_.controller_port;
+  const raft::VoterEndpoint own = controller_endpoint(options_);
+  listener.name = own.listener;
+  listener.host = own.host;
+  listener.port = own.port;
   request.listeners.push_back(std::move(listener));
   request.ack_when_committed = false;
-  channels_.ask<wire::AddRaftVoterResponse>(PeerChannels::Purpose::controller, 0, *to, request, 1, kRequestTimeout, host_.link_outputs(), done);
+  channels_.ask<wire::AddRaftVoterResponse>(PeerChannels::Purpose::controller, 0, *to, request, 1, kPeerRequestTimeout, host_.link_outputs(), done);
   return true;
 }
 
@@ -494,7 +500,7 @@ void ClusterLink::begin_shutdown() { lifecycle_.begin_shutdown(host_.link_now().
 
 void ClusterLink::create_topics(const std::vector<std::string>& names) {
   wire::CreateTopicsRequest request;
-  request.timeout_ms = static_cast<std::int32_t>(kRequestTimeout.ms());
+  request.timeout_ms = static_cast<std::int32_t>(kPeerRequestTimeout.ms());
   for (const std::string& name : names) {
     if (control_.image()->find_topic(name) == nullptr && creating_.insert(name).second) {
       request.topics.push_back(control_.controller().topic_template(name, *control_.image()));
@@ -509,7 +515,7 @@ void ClusterLink::create_topics(const std::vector<std::string>& names) {
     }
   };
   if (!ask_controller<wire::CreateTopicsResponse>(
-          PeerChannels::Purpose::controller, request, kCreateTopicsVersion, kRequestTimeout,
+          PeerChannels::Purpose::controller, request, kCreateTopicsVersion, kPeerRequestTimeout,
           [&](metadata::Controller& controller, auto answer) { controller.create_topics(request, std::move(answer)); }, done)) {
     done(fail(Errc::closed, "no controller is known"));
   }

@@ -19,6 +19,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,10 @@
 #include "engine/wire/msg/create_topics.h"
 
 namespace hw::api {
+
+inline constexpr std::string_view kControllerListener = "CONTROLLER";
+// Where other nodes reach a controller; one without a listener for controllers (tests) names the one that it has.
+[[nodiscard]] raft::VoterEndpoint controller_endpoint(const NodeOptions& options);
 
 class ClusterLink {
  public:

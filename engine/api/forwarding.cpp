@@ -27,7 +27,6 @@ namespace hw::api {
 namespace {
 
 constexpr Duration kRetryAfter = milliseconds(50);
-constexpr Duration kAnswerWithin = seconds(30);  // request.timeout.ms of brokers
 
 // The principal's own encoding: version 0 of DefaultPrincipalData, everybody being ANONYMOUS so far.
 Bytes principal() {
@@ -111,7 +110,7 @@ void Forwarding::pump(const std::optional<PeerAddress>& controller, PeerChannels
     envelope.request_data = request.frame;
     envelope.request_principal = principal();
     envelope.client_host_address = address_of(request.peer);
-    const Duration left = std::min(request.deadline - now.instant, kAnswerWithin);
+    const Duration left = std::min(request.deadline - now.instant, kPeerRequestTimeout);
     channels.ask<wire::EnvelopeResponse>(
         PeerChannels::Purpose::controller, 0, *controller, envelope, 0, left, out,
         [this, instant = now.instant, request = std::move(request)](Result<wire::EnvelopeResponse> response) mutable {

@@ -20,6 +20,8 @@
 
 namespace hw::api {
 
+inline constexpr Duration kPeerRequestTimeout = seconds(30);  // request.timeout.ms between nodes
+
 // Whether a broker passes this API on to the controller.
 [[nodiscard]] bool forwardable(std::int16_t api_key) noexcept;
 

@@ -35,7 +35,7 @@ wire::FindCoordinatorResponse::Coordinator find(Node& node, const RequestContext
   const metadata::MetadataImage& image = *node.image();
   const metadata::TopicImage* topic = image.find_topic(kGroupTopic);
   if (topic == nullptr) {
-    node.ensure_internal_topic(kGroupTopic);
+    node.auto_create_topics({std::string(kGroupTopic)});
     return failed(key, ErrorCode::coordinator_not_available,
                   "The topic of the coordinator is being created.");
   }

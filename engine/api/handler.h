@@ -103,8 +103,6 @@ class Node {
   [[nodiscard]] virtual class ClientTelemetry& telemetry() = 0;
   [[nodiscard]] virtual raft::QuorumView quorum() const = 0;
 
-  // Creates an internal topic (__consumer_offsets) with the broker's configuration unless it exists or is on its way.
-  virtual void ensure_internal_topic(std::string_view name) = 0;
   // ApiVersions v3+ tells who the client is; becomes event::ClientIdentified.
   virtual void client_software(ConnectionId connection, std::string_view name, std::string_view version) = 0;
   // The API keys that this node serves there, ascending: what ApiVersions offers.
@@ -116,7 +114,8 @@ class Node {
   // A request to the quorum of the metadata log (quorum_question.h); it answers in its own time.
   virtual void ask_quorum(const RequestContext& context, struct QuorumQuestion question) = 0;
 
-  // What this node wants of the controller for itself, wherever that is.
+  // What this node wants of the controller for itself, wherever that is. Topics that exist or are on their way are left alone; an
+  // internal one (__consumer_offsets) gets the configuration that the broker has for it.
   virtual void auto_create_topics(const std::vector<std::string>& names) = 0;
   virtual void new_producer_id(std::function<void(std::pair<wire::ErrorCode, ProducerId>)> done) = 0;
 

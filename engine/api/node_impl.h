@@ -44,7 +44,6 @@ namespace hw::api {
 inline constexpr Uuid kMetadataTopicId{0, 1};  // Kafka's reserved id of __cluster_metadata
 inline constexpr std::size_t kHandlerSlots = 128;
 inline constexpr std::string_view kAnonymous = "ANONYMOUS";
-inline constexpr std::string_view kControllerListener = "CONTROLLER";
 inline constexpr const char* kMetadataTopic = "__cluster_metadata";
 
 inline std::string metadata_directory(const std::string& directory) { return directory + "/" + kMetadataTopic + "-0"; }
@@ -93,8 +92,6 @@ struct NodeCore::Impl final : Node, ClusterLink::Host {
   void emit(event::Any event) override;
 
   [[nodiscard]] LogLevels& log_levels() override { return log_levels_; }
-
-  void ensure_internal_topic(std::string_view name) override { link->create_topics({std::string(name)}); }
 
   void client_software(ConnectionId id, std::string_view name, std::string_view version) override;
 
@@ -153,9 +150,6 @@ struct NodeCore::Impl final : Node, ClusterLink::Host {
 
   // The first voters: those of a new cluster, or this node alone.
   [[nodiscard]] std::vector<raft::Voter> voters() const;
-
-  // A node without a listener for controllers (tests) names the one that it has.
-  [[nodiscard]] std::vector<raft::VoterEndpoint> controller_endpoints() const;
 
   // What the format leaves beside meta.properties; written again where a crash came between.
   Result<void> complete_format();

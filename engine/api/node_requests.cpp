@@ -14,12 +14,6 @@
 
 namespace hw::api {
 
-namespace {
-
-constexpr Duration kForwardWithin = seconds(30);  // request.timeout.ms of a broker
-
-}  // namespace
-
 void close_undecodable(Node& node, const RequestContext& context, std::string_view message) {
   std::string why = std::string(message) + " version " + std::to_string(context.api_version) + " does not decode";
   node.refused(context, wire::ErrorCode::none, why);
@@ -178,7 +172,7 @@ void NodeCore::Impl::request(ConnectionId id, const Bytes& frame, Now now, Outpu
   connection.open = {++serial, parsed.api_key, parsed.version_unsupported ? std::int16_t{0} : parsed.api_version,
                      parsed.correlation_id, frame.size(), std::nullopt};
   if (connection.listener == ListenerKind::client && !controller().active() && passes_on(parsed, frame)) {
-    link->forward({{id, connection.open.serial}, parsed.api_key, frame, connection.peer, now_.instant + kForwardWithin});
+    link->forward({{id, connection.open.serial}, parsed.api_key, frame, connection.peer, now_.instant + kPeerRequestTimeout});
     pump();
     return;
   }

@@ -175,7 +175,7 @@ Result<void> NodeCore::Impl::open_quorum() {
   metadata::ControlPlane::Options control_options;
   raft::Config& quorum_config = control_options.quorum;
   quorum_config.self.key = {options_.node, directory_id};
-  quorum_config.self.endpoints = controller_endpoints();
+  quorum_config.self.endpoints = {controller_endpoint(options_)};
   quorum_config.voters = voters();
   quorum_config.cluster_id = cluster_id();
   quorum_config.always_flush = options_.controller;
@@ -247,16 +247,10 @@ std::vector<raft::Voter> NodeCore::Impl::voters() const {
   if (all.empty() && options_.controller && options_.controllers.empty()) {
     raft::Voter self;
     self.key = {options_.node, logs->meta().directory_id};
-    self.endpoints = controller_endpoints();
+    self.endpoints = {controller_endpoint(options_)};
     all.push_back(std::move(self));
   }
   return all;
-}
-
-std::vector<raft::VoterEndpoint> NodeCore::Impl::controller_endpoints() const {
-  return options_.controller_port != 0
-             ? std::vector<raft::VoterEndpoint>{{std::string(kControllerListener), options_.controller_host, options_.controller_port}}
-             : std::vector<raft::VoterEndpoint>{{std::string(kControllerListener), options_.advertised_host, options_.advertised_port}};
 }
 
 Result<void> NodeCore::Impl::complete_format() {
