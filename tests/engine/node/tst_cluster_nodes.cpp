@@ -232,6 +232,102 @@ class TestClusterNodes : public QObject {
     QVERIFY(three.cluster->stop());
   }
 
+  // What is wrong with its folder is said, nothing in it is changed, and the others serve on.
+  void aNodeThatCannotStartSaysWhyAndTheOthersServeOn() {
+    const QTemporaryDir folder;
+    RealNodes three(folder.path().toStdString());
+    QVERIFY(three.cluster != nullptr);
+    QVERIFY(three.create(BrokerId(1), "t") == ErrorCode::none);
+    const auto before = three.until(BrokerId(1), "t", [](const auto& s) { return s.leader != kNoBroker && s.isr.size() == 3; });
+    QVERIFY(before.has_value());
+    const BrokerId victim = before->leader;
+    const BrokerId other = another(victim);
+    QVERIFY(three.cluster->kill_node(victim));
+    const QString home = folder.path() + QStringLiteral("/node-%1/").arg(victim.value());
+    const auto read = [](const QString& path) {
+      QFile file(path);
+      return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+    };
+    const auto write = [](const QString& path, const QByteArray& bytes) {
+      QFile file(path);
+      QVERIFY(file.open(QIODevice::WriteOnly));
+      QCOMPARE(file.write(bytes), bytes.size());
+    };
+    const auto serve_on = [&] {
+      const auto led = three.until(other, "t", [&](const auto& s) { return s.leader != victim && s.leader != kNoBroker; });
+      QVERIFY(led.has_value());
+      QVERIFY(three.until(led->leader, "t", [&](const auto& s) { return s.leader == led->leader; }).has_value());
+      QVERIFY(three.produce(led->leader, "t", "on").error == ErrorCode::none);
+    };
+    const QByteArray meta = read(home + QStringLiteral("meta.properties"));
+    QVERIFY(meta.contains("cluster.id="));
+    const auto refused = [&](const QByteArray& wrong, const char* word) {
+      write(home + QStringLiteral("meta.properties"), wrong);
+      const Result<void> started = three.cluster->start_node(victim);
+      QVERIFY(!started);
+      QVERIFY2(started.error().detail.find(word) != std::string::npos, started.error().detail.c_str());
+      QCOMPARE(read(home + QStringLiteral("meta.properties")), wrong);
+      QVERIFY(three.cluster->state_of(victim) == node::Cluster::NodeState::stopped);
+      serve_on();
+    };
+    QByteArray foreign = meta;
+    const auto id = foreign.indexOf("node.id=");
+    QVERIFY(id >= 0);
+    foreign.replace(id, foreign.indexOf('\n', id) - id, "node.id=77");
+    refused(foreign, "77");
+    refused("nothing of the kind\n", "meta.properties");
+    write(home + QStringLiteral("meta.properties"), meta);
+    const Result<void> started = three.cluster->start_node(victim);
+    QVERIFY2(started, started ? "" : started.error().detail.c_str());
+    QVERIFY(three.until(other, "t", [](const auto& s) { return s.isr.size() == 3; }).has_value());
+  }
+
+  // A voter whose metadata log lost its end, or holds garbage from some place on, takes the rest from the leader again.
+  void aDamagedMetadataLogIsMendedByTheQuorum_data() {
+    QTest::addColumn<int>("keep_percent");
+    QTest::addColumn<bool>("garbage");
+    QTest::newRow("its end is cut off") << 70 << false;
+    QTest::newRow("garbage from the middle on") << 50 << true;
+    QTest::newRow("nothing is left") << 0 << false;
+  }
+  void aDamagedMetadataLogIsMendedByTheQuorum() {
+    QFETCH(int, keep_percent);
+    QFETCH(bool, garbage);
+    const QTemporaryDir folder;
+    RealNodes three(folder.path().toStdString());
+    QVERIFY(three.cluster != nullptr);
+    for (const char* name : {"a", "b", "c"}) {
+      QVERIFY(three.create(BrokerId(1), name) == ErrorCode::none);
+    }
+    const auto before = three.until(BrokerId(1), "c", [](const auto& s) { return s.leader != kNoBroker && s.isr.size() == 3; });
+    QVERIFY(before.has_value());
+    const BrokerId victim(2);
+    QVERIFY(three.cluster->kill_node(victim));
+    QFile log(folder.path() + QStringLiteral("/node-2/__cluster_metadata-0/00000000000000000000.log"));
+    QVERIFY(log.open(QIODevice::ReadWrite));
+    const qint64 size = log.size();
+    const qint64 keep = size * keep_percent / 100;
+    QVERIFY(size > 0);
+    if (garbage) {
+      QVERIFY(log.seek(keep));
+      QCOMPARE(log.write(QByteArray(static_cast<int>(size - keep), '\x5a')), size - keep);
+    } else {
+      QVERIFY(log.resize(keep));
+    }
+    log.close();
+    QVERIFY(three.create(BrokerId(1), "while away") != ErrorCode::none);  // no name of a topic: and node 1 serves
+    QVERIFY(three.create(BrokerId(1), "later") == ErrorCode::none);
+    const Result<void> started = three.cluster->start_node(victim);
+    QVERIFY2(started, started ? "" : started.error().detail.c_str());
+    for (const char* name : {"a", "b", "c", "later"}) {
+      QVERIFY(three.until(victim, name, [](const auto& s) { return s.leader != kNoBroker && s.isr.size() == 3; }).has_value());
+    }
+    // And it votes with what it has now.
+    QVERIFY(three.cluster->kill_node(BrokerId(1)));
+    QVERIFY(three.until(victim, "c", [](const auto& s) { return s.leader != BrokerId(1) && s.leader != kNoBroker; }).has_value());
+    QVERIFY(three.create(victim, "last") == ErrorCode::none);
+  }
+
   // A node whose quorum is not there yet lets its clients wait; all of them, each with its own answer.
   void whatIsAskedBeforeTheLogsAreOpenIsAnsweredAfterwards() {
     RealNodes three;
@@ -323,7 +419,8 @@ class TestClusterNodes : public QObject {
     while (three.readable(moved->leader, "t") < acknowledged && clock.elapsed() < 10'000) {
       std::this_thread::yield();
     }
-    QCOMPARE(three.readable(moved->leader, "t"), acknowledged);
+    // What was not acknowledged may be there as well: it was replicated, and only the answer came too late.
+    QVERIFY(three.readable(moved->leader, "t") >= acknowledged);
   }
 
   void aNodeThatIsCutOffLeavesTheIsrAndComesBack() {
