@@ -168,7 +168,7 @@ DoctorPanel::DoctorPanel(QWidget* parent) : QWidget(parent) {
   control_about_ = new TextLabel({}, FontRole::control, TextLabel::Tone::text2, control_);
   control_about_->setWordWrap(true);
   control->addWidget(control_about_);
-  control_line_ = new CommandBox({}, QStringLiteral("hw"), control_);
+  control_line_ = new CommandBox({}, {}, control_);
   control->addWidget(control_line_);
   inner->addWidget(control_);
   inner->addStretch(1);
