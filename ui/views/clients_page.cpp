@@ -172,10 +172,10 @@ ClientsPage::ClientsPage(QWidget* parent)
     const bool bad = !verdicts.empty() && verdicts.front().verdict == DoctorRow::Verdict::fails;
     tabs_->setCount(static_cast<int>(Tab::doctor), bad ? QStringLiteral("!") : QString());
   });
-  connect(table_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& now) {
-    // A table that gets the focus has a current row, and nothing is chosen by that.
-    const bool chosen = now.isValid() && table_->selectionModel()->isRowSelected(now.row(), {});
-    const std::uint64_t id = chosen ? model_->connectionAt(now.row()) : 0;
+  // Not the current row: a table that gets the focus has one, and nothing is chosen by that.
+  connect(table_->selectionModel(), &QItemSelectionModel::selectionChanged, this, [this] {
+    const QModelIndexList chosen = table_->selectionModel()->selectedRows();
+    const std::uint64_t id = chosen.isEmpty() ? 0 : model_->connectionAt(chosen.front().row());
     disconnect_->setEnabled(id != 0);
     if (id != 0 && !following_ && selection() != Selection::ofConnection(id)) {
       Q_EMIT selectionRequested(Selection::ofConnection(id));
@@ -337,7 +337,11 @@ void ClientsPage::followSelection() {
   const bool there = connection && model_->connectionAt(table_->currentIndex().row()) == selection().connection;
   if (!there && table_->currentIndex().row() != row) {
     following_ = true;
-    table_->setCurrentIndex(row < 0 ? QModelIndex() : model_->index(row, 0));
+    if (row < 0) {
+      table_->selectionModel()->clear();
+    } else {
+      table_->setCurrentIndex(model_->index(row, 0));
+    }
     following_ = false;
   }
   disconnect_->setEnabled(row >= 0);

@@ -300,6 +300,20 @@ class TestClients : public QObject {
     QVERIFY(window_->selection() == Selection::ofConnection(61));
   }
 
+  void focus_chooses_nobody_and_a_click_does() {
+    open();
+    window_->select(Selection::ofTopic("demo.orders"));
+    page_->filter()->focusText();
+    page_->table()->setFocus();
+    QVERIFY(window_->selection() == Selection::ofTopic("demo.orders"));
+    const QRect first = page_->table()->visualRect(page_->model()->index(0, ClientsModel::software));
+    QTest::mouseClick(page_->table()->viewport(), Qt::LeftButton, {}, first.center());
+    QVERIFY(window_->selection() == Selection::ofConnection(page_->model()->connectionAt(0)));
+    window_->select(Selection::ofTopic("demo.orders"));
+    QTest::mouseClick(page_->table()->viewport(), Qt::LeftButton, {}, first.center());
+    QVERIFY(window_->selection() == Selection::ofConnection(page_->model()->connectionAt(0)));
+  }
+
   void disconnecting_closes_the_selected_one() {
     open();
     page_->table()->setCurrentIndex(page_->model()->index(row_named(QStringLiteral("app-17")), 0));
