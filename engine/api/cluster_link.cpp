@@ -501,9 +501,11 @@ void ClusterLink::begin_shutdown() { lifecycle_.begin_shutdown(host_.link_now().
 void ClusterLink::create_topics(const std::vector<std::string>& names) {
   wire::CreateTopicsRequest request;
   request.timeout_ms = static_cast<std::int32_t>(kPeerRequestTimeout.ms());
+  // Voters are brokers as well, as a rule. Whoever asks before all of them have registered must not get a topic of one replica for good.
+  const std::size_t brokers = std::max(control_.image()->brokers().size(), control_.voters().size());
   for (const std::string& name : names) {
     if (control_.image()->find_topic(name) == nullptr && creating_.insert(name).second) {
-      request.topics.push_back(control_.controller().topic_template(name, *control_.image()));
+      request.topics.push_back(control_.controller().topic_template(name, brokers));
     }
   }
   if (request.topics.empty()) {

@@ -163,9 +163,9 @@ class Controller {
   // being created; names are checked like CreateTopics'. The result tells the error of each name.
   void auto_create_topics(const std::vector<std::string>& names,
                           Done<std::vector<std::pair<std::string, wire::ErrorCode>>> done);
-  // The request that creates an internal topic as this broker's configuration wants it (offsets.topic.*, …). `image`: the newest that the
-  // caller knows, which tells how many brokers there are; of a broker that is no controller, what it has replayed.
-  [[nodiscard]] wire::CreateTopicsRequest::CreatableTopic topic_template(std::string_view name, const MetadataImage& image) const;
+  // The request that creates an internal topic as this broker's configuration wants it (offsets.topic.*, …). `brokers`: how many
+  // there are, or will be as far as is known; a default that they cannot meet is lowered.
+  [[nodiscard]] wire::CreateTopicsRequest::CreatableTopic topic_template(std::string_view name, std::size_t brokers) const;
 
  private:
   struct Impl;

@@ -456,7 +456,7 @@ void Controller::create_partitions(const wire::CreatePartitionsRequest& request,
 
 // --- topics that nobody asked for by name
 
-CreatableTopic Controller::topic_template(std::string_view name, const MetadataImage& image) const {
+CreatableTopic Controller::topic_template(std::string_view name, std::size_t brokers) const {
   const BrokerConfigs& configs = broker_configs();
   CreatableTopic topic;
   topic.name = name;
@@ -470,10 +470,10 @@ CreatableTopic Controller::topic_template(std::string_view name, const MetadataI
   };
   // The defaults of 3 replicas cannot be met by a small cluster; what was configured is taken at its word.
   const auto replicas = [&](const char* key) {
-    const auto registered = static_cast<std::int64_t>(image.brokers().size());
+    const auto there = static_cast<std::int64_t>(brokers);
     const std::int64_t wanted = configs.number(key);
     return static_cast<std::int16_t>(configs.find(key) != nullptr ? wanted
-                                                                  : std::min(wanted, std::max<std::int64_t>(1, registered)));
+                                                                  : std::min(wanted, std::max<std::int64_t>(1, there)));
   };
   if (name == "__consumer_offsets") {
     topic.num_partitions = static_cast<std::int32_t>(configs.number("offsets.topic.num.partitions"));
@@ -507,7 +507,7 @@ void Controller::auto_create_topics(const std::vector<std::string>& names,
   std::set<std::string> seen;
   for (const std::string& name : names) {
     if (seen.insert(name).second) {
-      request.topics.push_back(topic_template(name, impl_->image()));
+      request.topics.push_back(topic_template(name, impl_->image().brokers().size()));
     }
   }
   create_topics(request, [done = std::move(done)](wire::CreateTopicsResponse response) {

@@ -540,18 +540,20 @@ void TestController::producer_ids_come_in_blocks_and_once() {
 void TestController::internal_topics_as_configured() {
   Plane plane(Settings{{"offsets.topic.num.partitions", "4"}, {"offsets.topic.segment.bytes", "2097152"}});
   plane.run();
-  const Topic offsets = plane.controller().topic_template("__consumer_offsets", plane.image());
+  const Topic offsets = plane.controller().topic_template("__consumer_offsets", plane.image().brokers().size());
   QCOMPARE(offsets.num_partitions, 4);
   QCOMPARE(offsets.replication_factor, std::int16_t{1});  // three are wished for by default, one broker is there
+  QCOMPARE(plane.controller().topic_template("__consumer_offsets", 2).replication_factor, std::int16_t{2});
+  QCOMPARE(plane.controller().topic_template("__consumer_offsets", 5).replication_factor, std::int16_t{3});
   QCOMPARE(created(plane, offsets), ErrorCode::none);
   const ConfigMap* configs = plane.image().find_configs({ConfigResourceType::topic, "__consumer_offsets"});
   QVERIFY((*configs == ConfigMap{{"cleanup.policy", "compact"}, {"compression.type", "producer"}, {"segment.bytes", "2097152"}}));
-  QCOMPARE(created(plane, plane.controller().topic_template("__transaction_state", plane.image())), ErrorCode::none);
-  QCOMPARE(created(plane, plane.controller().topic_template("__share_group_state", plane.image())), ErrorCode::none);
+  QCOMPARE(created(plane, plane.controller().topic_template("__transaction_state", plane.image().brokers().size())), ErrorCode::none);
+  QCOMPARE(created(plane, plane.controller().topic_template("__share_group_state", plane.image().brokers().size())), ErrorCode::none);
   // What was configured is taken at its word.
   Plane strict(Settings{{"offsets.topic.replication.factor", "3"}});
   strict.run();
-  QCOMPARE(created(strict, strict.controller().topic_template("__consumer_offsets", strict.image())), ErrorCode::invalid_replication_factor);
+  QCOMPARE(created(strict, strict.controller().topic_template("__consumer_offsets", strict.image().brokers().size())), ErrorCode::invalid_replication_factor);
 }
 
 void TestController::auto_created_topics() {
