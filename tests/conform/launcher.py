@@ -34,13 +34,19 @@ def properties(path):
     return out
 
 
+GIVEN = set()  # by this call, to nodes that do not listen yet
+
+
 def free_port():
     """A free port below those that the system gives to outgoing connections: it must be free again at every start."""
     while True:
         port = random.randrange(20_000, 30_000)
+        if port in GIVEN:
+            continue
         with socket.socket() as s:
             try:
                 s.bind(("127.0.0.1", port))
+                GIVEN.add(port)
                 return port
             except OSError:
                 continue
