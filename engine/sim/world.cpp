@@ -396,7 +396,8 @@ class World {
     }
     for (const auto& producer : producers_) {
       if (!producer->idle()) {
-        return fmt::format("{} waits for {} records ({})", producer->name(), producer->unanswered(), producer->problem());
+        return fmt::format("{} waits for {} records ({}) {}", producer->name(), producer->unanswered(), producer->problem(),
+                           logs_differ(*first));
       }
     }
     return logs_differ(*first) + consumers_behind(*first);
