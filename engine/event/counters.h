@@ -36,6 +36,19 @@ struct ReplicaCounters {
   Counter bytes_out;
 };
 
+// How far a follower is, as its leader knows it. Times are wall time in ms; 0: not since this epoch began.
+struct FollowerCounters {
+  Counter log_end_offset;     // it has everything below; -1: not known
+  Counter fetched_at_ms;      // its last fetch that told how far it is
+  Counter caught_up_at_ms;    // the newest time at which it is known to have had everything
+  FollowerCounters() noexcept { log_end_offset.set(-1); }
+};
+
+// A follower's fetches from one node, whatever they are for: those that bring nothing new look at no partition.
+struct FetcherCounters {
+  Counter fetched_at_ms;  // wall time; 0: never
+};
+
 // One group's committed position in one partition; -1 where there is none.
 struct CommittedCounters {
   Counter offset;

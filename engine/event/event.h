@@ -83,12 +83,87 @@ struct PartitionChanged {  // created, or leader, ISR or replicas changed
   std::int32_t partition_epoch = 0;
   std::vector<BrokerId> replicas;
   std::vector<BrokerId> isr;
+  std::vector<BrokerId> elr{};  // eligible leader replicas (KIP-966): complete, but not in sync
+};
+struct BrokerChanged {  // as the metadata log has it: registered, fenced, unfenced, shutting down, or gone
+  BrokerId broker;
+  bool registered = true;  // false: unregistered, or never was
+  bool fenced = true;
+  bool in_controlled_shutdown = false;
+  std::int64_t broker_epoch = -1;  // offset of its registration record
+  Offset at;                       // the metadata log's end when it was so: of two that contradict each other the later counts
+  std::string rack{};
 };
 struct ControllerElected {
   BrokerId controller;
   std::int32_t epoch = 0;
 };
 struct MetadataCommitted { Offset offset; };
+
+// --- the quorum of the metadata log (KIP-595, 853, 996)
+enum class QuorumRole : std::uint8_t { unattached, prospective, candidate, follower, leader, resigned };
+// Why a replica took on its role.
+enum class QuorumCause : std::uint8_t {
+  started,            // the node has begun
+  no_leader_found,    // nobody led within the election timeout
+  leader_silent,      // the leader answered no fetch within controller.quorum.fetch.timeout.ms
+  leader_handed_over, // EndQuorumEpoch
+  pre_votes_won,      // a majority would vote for it
+  pre_votes_lost,     // a majority would not, or did not answer in time
+  votes_won,
+  votes_lost,
+  voted_for_other,    // it does not compete with the one that it votes for
+  heard_of_leader,    // somebody leads this epoch or a later one
+  newer_epoch,        // somebody is in a later epoch, and who leads it is not known
+  majority_silent,    // of a leader: too few voters fetch
+  not_a_voter,        // of a leader: the voters have changed, and it is none of them
+  stopping,           // of a leader: its node stops
+};
+struct QuorumRoleChanged {
+  BrokerId node;
+  QuorumRole role = QuorumRole::unattached;
+  QuorumCause cause = QuorumCause::started;
+  bool voter = false;  // an observer otherwise
+  std::int32_t epoch = 0;
+  BrokerId leader = kNoBroker;  // as far as it knows
+};
+struct QuorumVoteCast {  // one voter's answer; a candidate's vote for itself is not told
+  BrokerId voter;
+  BrokerId candidate;
+  std::int32_t epoch = 0;
+  bool pre_vote = false;
+  bool granted = false;
+};
+struct QuorumVotersChanged {  // what a node knows; also once when it starts
+  struct Voter {
+    BrokerId id;
+    Uuid directory;  // zero: not known (kraft.version 0)
+    std::string host;
+    std::uint16_t port = 0;
+  };
+  BrokerId node;
+  Offset at;  // of the record; -1: from the configuration
+  std::vector<Voter> voters;
+};
+// The leader hears of a replica of the metadata log for the first time in this epoch; its later fetches move the counters.
+struct QuorumReplicaTracked {
+  BrokerId leader;
+  std::int32_t epoch = 0;
+  BrokerId replica;
+  Uuid directory;
+  std::shared_ptr<const FollowerCounters> counters;
+};
+struct SnapshotStored {  // also sent once per existing snapshot when a node starts
+  BrokerId node;
+  Offset end_offset;  // it holds everything below
+  LeaderEpoch epoch;
+  std::int64_t size_bytes = 0;
+};
+struct SnapshotDeleted {
+  BrokerId node;
+  Offset end_offset;
+  LeaderEpoch epoch;
+};
 
 // --- logs
 struct ReplicaOpened {
@@ -101,6 +176,22 @@ struct ReplicaClosed {
   BrokerId node;
   Uuid topic_id;
   PartitionIndex partition;
+};
+// A leader of a new epoch, or with other replicas, says how it follows its followers.
+struct LeadershipBegan {
+  struct Follower {
+    BrokerId id;
+    std::shared_ptr<const FollowerCounters> counters;  // of this partition
+    std::shared_ptr<const FetcherCounters> fetcher;    // of all its partitions that this node leads
+  };
+  BrokerId node;
+  Uuid topic_id;
+  PartitionIndex partition;
+  LeaderEpoch leader_epoch;
+  Offset epoch_start;  // its log end when the epoch began
+  std::int32_t min_insync_replicas = 1;
+  Duration lag_time_max;  // replica.lag.time.max.ms
+  std::vector<Follower> followers;  // in assignment order, without the leader
 };
 struct SegmentRolled {  // also sent once per existing segment when a log opens
   BrokerId node;
@@ -306,7 +397,9 @@ struct EventsLost {
 
 using Any = std::variant<NodeStarted, NodeReady, NodeStopped, ConnectionOpened, ClientIdentified, ConnectionClosed,
                          RequestRefused, TopicCreated, TopicDeleted, TopicConfigChanged, PartitionChanged,
-                         ControllerElected, MetadataCommitted, ReplicaOpened, ReplicaClosed, SegmentRolled,
+                         BrokerChanged, ControllerElected, MetadataCommitted, QuorumRoleChanged, QuorumVoteCast,
+                         QuorumVotersChanged, QuorumReplicaTracked, SnapshotStored, SnapshotDeleted, ReplicaOpened,
+                         ReplicaClosed, LeadershipBegan, SegmentRolled,
                          SegmentDeleted, LogStartMoved, LogRecovered, ReplicaMoved, LogDirFailed, BatchAppended,
                          RecordsFetched, ReplicaFetched, LogTruncated, ProducerFenced, DuplicateSuppressed,
                          GroupStateChanged, GroupAssigned, GroupRebalanced, OffsetCommitted, OffsetDeleted, GroupDeleted, EventsLost>;

@@ -4,7 +4,8 @@
 namespace hw::observe {
 
 ClusterView::ClusterView()
-    : topics(std::make_shared<
+    : quorum(std::make_shared<const QuorumView>()),
+      topics(std::make_shared<
              const std::map<std::string, std::shared_ptr<const TopicView>, std::less<>>>()),
       topic_names(std::make_shared<const std::map<Uuid, std::string>>()),
       groups(std::make_shared<

@@ -23,11 +23,36 @@
 
 namespace hw::observe {
 
+inline constexpr Uuid kMetadataTopicId{0, 1};  // of __cluster_metadata, which is no topic of a ClusterView but its `quorum`
+
 struct ReplicaView {
   BrokerId node;
   bool online = true;
   std::shared_ptr<const event::ReplicaCounters> counters;  // null until the replica is open
   std::vector<Offset> segments;  // base offsets, ascending; the last one is active
+  Offset last_log_end = kNoOffset;  // where its log ended when its node went; kNoOffset: it is open, or never was
+  // As the leader knows it; null: not told, or the leader itself.
+  std::shared_ptr<const event::FollowerCounters> followed;
+  std::shared_ptr<const event::FetcherCounters> fetcher;
+};
+
+// Where an epoch begins in the log, as its leader said.
+struct EpochView {
+  LeaderEpoch epoch{0};
+  BrokerId leader = kNoBroker;
+  Offset start;
+  WallTime at;
+};
+
+// Records that a replica had and has not any more, because its leader went on from an earlier offset.
+struct TruncationView {
+  BrokerId node;
+  Offset from;  // the log end before
+  Offset to;
+  BrokerId leader;
+  LeaderEpoch leader_epoch;
+  event::TruncationCause cause = event::TruncationCause::divergence;
+  WallTime at;
 };
 
 struct PartitionView {
@@ -37,8 +62,16 @@ struct PartitionView {
   LeaderEpoch leader_epoch{0};
   std::int32_t partition_epoch = -1;  // -1: nothing of the metadata is known yet
   std::vector<BrokerId> isr;
+  std::vector<BrokerId> elr;          // eligible leader replicas
   std::vector<ReplicaView> replicas;  // in assignment order
   WallTime changed_at;                // last leader or ISR change
+  // Of the newest epoch whose leader has told of it; `epochs` may be empty.
+  std::int32_t min_insync_replicas = 1;
+  Duration lag_time_max;
+  std::vector<EpochView> epochs;           // ascending, the newest kEpochsMax
+  std::vector<TruncationView> truncations; // oldest first, the newest kTruncationsMax; `to` below `from` only
+  static constexpr std::size_t kEpochsMax = 16;
+  static constexpr std::size_t kTruncationsMax = 8;
 
   [[nodiscard]] const ReplicaView* replica(BrokerId node) const noexcept {
     for (const ReplicaView& r : replicas) {
@@ -47,6 +80,11 @@ struct PartitionView {
       }
     }
     return nullptr;
+  }
+
+  // True where the replicas' `followed` are those of the present leader's epoch.
+  [[nodiscard]] bool followed_now() const noexcept {
+    return !epochs.empty() && epochs.back().epoch == leader_epoch && epochs.back().leader == leader;
   }
 
   // The leader's counters, or null.
@@ -74,6 +112,57 @@ struct NodeView {
   WallTime since;
   std::string directory;  // empty: in memory
   std::shared_ptr<const event::NodeCounters> counters;
+  // As the metadata log has the broker; `registered` false: nothing is known, or it is none.
+  bool registered = false;
+  bool fenced = true;
+  bool in_controlled_shutdown = false;
+  std::string rack;
+  WallTime registration_since;  // of the last of these changes
+};
+
+// One replica of the metadata log.
+struct QuorumReplicaView {
+  struct Snapshot {
+    Offset end_offset;
+    LeaderEpoch epoch{0};
+    std::int64_t size_bytes = 0;
+    WallTime at;
+  };
+
+  BrokerId node;
+  bool online = false;
+  bool voter = false;  // as it believes itself
+  event::QuorumRole role = event::QuorumRole::unattached;
+  event::QuorumCause cause = event::QuorumCause::started;
+  std::int32_t epoch = 0;
+  BrokerId leader = kNoBroker;  // as far as it knows
+  WallTime since;               // of the role
+  // Of its own log; kept when the node ends, so that one sees how far it was.
+  std::shared_ptr<const event::ReplicaCounters> counters;
+  std::vector<Snapshot> snapshots;  // ascending
+};
+
+// The quorum of the metadata log.
+struct QuorumView {
+  // How far a replica is, as the leader of the newest epoch knows it.
+  struct Tracked {
+    BrokerId replica;
+    Uuid directory;
+    std::shared_ptr<const event::FollowerCounters> counters;  // never null
+  };
+  struct Step {  // an event::QuorumRoleChanged or event::QuorumVoteCast
+    WallTime at;
+    std::shared_ptr<const event::Any> what;
+  };
+
+  std::vector<event::QuorumVotersChanged::Voter> voters;  // of the newest record that anybody knows
+  Offset voters_at = kNoOffset;
+  BrokerId leader = kNoBroker;  // kNoBroker: its node has ended, or it has resigned, and nobody has followed it yet
+  std::int32_t epoch = 0;
+  std::map<BrokerId, QuorumReplicaView> replicas;
+  std::vector<Tracked> tracked;  // by `leader` in `epoch`; by id
+  std::vector<Step> history;     // oldest first, the newest kStepsMax
+  static constexpr std::size_t kStepsMax = 400;
 };
 
 struct ConnectionView {
@@ -145,6 +234,7 @@ struct ClusterView {
   BrokerId controller = kNoBroker;
   std::int32_t controller_epoch = 0;
   std::map<BrokerId, std::shared_ptr<const NodeView>> nodes;
+  std::shared_ptr<const QuorumView> quorum;  // never null
   std::shared_ptr<const std::map<std::string, std::shared_ptr<const TopicView>, std::less<>>>
       topics;                                                      // never null
   std::shared_ptr<const std::map<Uuid, std::string>> topic_names;  // never null

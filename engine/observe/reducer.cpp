@@ -24,6 +24,16 @@ auto find_committed(GroupView& group, const std::string& topic, PartitionIndex p
                           });
 }
 
+bool is_metadata(const Uuid& topic) { return topic == kMetadataTopicId; }
+
+void register_node(NodeView& view, const event::BrokerChanged& broker, WallTime at) {
+  view.registered = broker.registered;
+  view.fenced = broker.fenced;
+  view.in_controlled_shutdown = broker.in_controlled_shutdown;
+  view.rack = broker.rack;
+  view.registration_since = at;
+}
+
 bool names(const GroupView::Committed& entry, const std::string& topic, PartitionIndex partition) {
   return entry.topic == topic && entry.partition == partition;
 }
@@ -62,6 +72,7 @@ ViewPtr Reducer::publish() {
   for (auto& [id, node] : nodes_) {
     view->nodes.emplace_hint(view->nodes.end(), id, node.freeze());
   }
+  view->quorum = quorum_.freeze();
 
   for (const Uuid& id : edited_topics_) {
     const auto found = topics_.find(id);
@@ -210,11 +221,39 @@ void Reducer::node_gone(BrokerId gone, WallTime) {
       if (known != nullptr && (known->online || known->counters || !known->segments.empty())) {
         ReplicaView& view = replica(id, PartitionIndex(index), gone);
         view.online = false;
+        if (view.counters) {
+          view.last_log_end = Offset(view.counters->log_end_offset.get());
+        }
         view.counters.reset();
         view.segments.clear();
       }
     }
   }
+  if (const auto known = quorum_.get().replicas.find(gone); known != quorum_.get().replicas.end() && known->second.online) {
+    quorum_replica(gone).online = false;
+    if (quorum().leader == gone) {
+      end_leadership();
+    }
+  }
+}
+
+QuorumView& Reducer::quorum() {
+  changed_ = true;
+  return quorum_.edit();
+}
+
+QuorumReplicaView& Reducer::quorum_replica(BrokerId node) {
+  QuorumReplicaView& view = quorum().replicas[node];
+  view.node = node;
+  return view;
+}
+
+void Reducer::remember_step(const event::Stamped& stamped) {
+  std::vector<QuorumView::Step>& history = quorum().history;
+  if (history.size() == QuorumView::kStepsMax) {
+    history.erase(history.begin());
+  }
+  history.push_back({stamped.at, std::make_shared<const event::Any>(stamped.event)});
 }
 
 // --------------------------------------------------------------------------------------------------
@@ -231,6 +270,9 @@ bool Reducer::on(const event::NodeStarted& e, const event::Stamped& s) {
   view.since = s.at;
   view.directory = e.directory;
   view.counters = e.counters;
+  if (const auto known = registrations_.find(e.node); known != registrations_.end()) {
+    register_node(view, known->second, s.at);
+  }
   if (!e.cluster_id.empty()) {
     cluster_id_ = e.cluster_id;
   }
@@ -361,6 +403,7 @@ bool Reducer::on(const event::PartitionChanged& e, const event::Stamped& s) {
   view.leader = e.leader;
   view.leader_epoch = e.leader_epoch;
   view.isr = e.isr;
+  view.elr = e.elr;
   view.changed_at = s.at;
   // Assignment order; what else is open there (about to be removed) comes after it.
   std::vector<ReplicaView> replicas;
@@ -385,6 +428,26 @@ bool Reducer::on(const event::PartitionChanged& e, const event::Stamped& s) {
   return true;
 }
 
+bool Reducer::on(const event::BrokerChanged& e, const event::Stamped& s) {
+  const auto [known, fresh] = registrations_.try_emplace(e.broker, e);
+  if (!fresh) {
+    event::BrokerChanged& before = known->second;
+    if (e.at <= before.at) {
+      return false;
+    }
+    const bool news = e.registered != before.registered || e.fenced != before.fenced ||
+                      e.in_controlled_shutdown != before.in_controlled_shutdown || e.broker_epoch != before.broker_epoch;
+    before = e;
+    if (!news) {
+      return false;
+    }
+  }
+  if (const auto node_known = nodes_.find(e.broker); node_known != nodes_.end()) {
+    register_node(node(e.broker), e, s.at);
+  }
+  return true;
+}
+
 bool Reducer::on(const event::ControllerElected& e, const event::Stamped&) {
   if (e.epoch <= controller_epoch_) {
     return false;
@@ -400,19 +463,119 @@ bool Reducer::on(const event::MetadataCommitted&, const event::Stamped&) {
 }
 
 // ----------------------------------------------------------------------------------------------------------------
+// the quorum
+
+bool Reducer::on(const event::QuorumRoleChanged& e, const event::Stamped& s) {
+  QuorumReplicaView& replica = quorum_replica(e.node);
+  replica.online = true;
+  replica.voter = e.voter;
+  replica.role = e.role;
+  replica.cause = e.cause;
+  replica.epoch = e.epoch;
+  replica.leader = e.leader;
+  replica.since = s.at;
+  QuorumView& view = quorum();
+  const bool leads = e.role == event::QuorumRole::leader;
+  const BrokerId leader = leads ? e.node : (e.role == event::QuorumRole::follower ? e.leader : kNoBroker);
+  if (e.epoch > view.epoch) {
+    view.epoch = e.epoch;
+    view.leader = leader;
+    if (tracked_epoch_ != e.epoch) {
+      view.tracked.clear();
+    }
+  } else if (e.epoch == view.epoch) {
+    if (view.leader == e.node && !leads) {
+      end_leadership();
+    } else if (view.leader == kNoBroker && ended_epoch_ != e.epoch) {
+      view.leader = leader;
+    }
+  }
+  remember_step(s);
+  return true;
+}
+
+// Followers may tell of it later; it is over all the same.
+void Reducer::end_leadership() {
+  QuorumView& view = quorum();
+  ended_epoch_ = view.epoch;
+  view.leader = kNoBroker;
+  view.tracked.clear();
+}
+
+bool Reducer::on(const event::QuorumVoteCast&, const event::Stamped& s) {
+  remember_step(s);
+  return true;
+}
+
+bool Reducer::on(const event::QuorumVotersChanged& e, const event::Stamped&) {
+  const QuorumView& now = quorum_.get();
+  if (!now.voters.empty() && e.at <= now.voters_at) {
+    return false;
+  }
+  const bool news = !now.voters.empty() && !std::equal(now.voters.begin(), now.voters.end(), e.voters.begin(), e.voters.end(),
+                                                       [](const auto& a, const auto& b) { return a.id == b.id && a.directory == b.directory; });
+  QuorumView& view = quorum();
+  view.voters = e.voters;
+  view.voters_at = e.at;
+  return news;
+}
+
+bool Reducer::on(const event::QuorumReplicaTracked& e, const event::Stamped&) {
+  if (e.epoch < std::max(tracked_epoch_, quorum_.get().epoch) || e.counters == nullptr) {
+    return false;
+  }
+  QuorumView& view = quorum();
+  if (e.epoch > tracked_epoch_) {
+    tracked_epoch_ = e.epoch;
+    view.tracked.clear();
+  }
+  // One node may have two logs in a row; the newer counts.
+  std::erase_if(view.tracked, [&](const QuorumView::Tracked& each) { return each.replica == e.replica; });
+  const auto at = std::lower_bound(view.tracked.begin(), view.tracked.end(), e.replica,
+                                   [](const QuorumView::Tracked& each, BrokerId id) { return each.replica < id; });
+  view.tracked.insert(at, {e.replica, e.directory, e.counters});
+  return false;
+}
+
+bool Reducer::on(const event::SnapshotStored& e, const event::Stamped& s) {
+  std::vector<QuorumReplicaView::Snapshot>& snapshots = quorum_replica(e.node).snapshots;
+  std::erase_if(snapshots, [&](const auto& each) { return each.end_offset == e.end_offset && each.epoch == e.epoch; });
+  const auto at = std::lower_bound(snapshots.begin(), snapshots.end(), e.end_offset,
+                                   [](const QuorumReplicaView::Snapshot& each, Offset end) { return each.end_offset < end; });
+  snapshots.insert(at, {e.end_offset, e.epoch, e.size_bytes, s.at});
+  return true;
+}
+
+bool Reducer::on(const event::SnapshotDeleted& e, const event::Stamped&) {
+  std::erase_if(quorum_replica(e.node).snapshots,
+                [&](const auto& each) { return each.end_offset == e.end_offset && each.epoch == e.epoch; });
+  return false;
+}
+
+// ----------------------------------------------------------------------------------------------------------------
 // logs
 
 bool Reducer::on(const event::ReplicaOpened& e, const event::Stamped&) {
+  if (is_metadata(e.topic_id)) {
+    QuorumReplicaView& view = quorum_replica(e.node);
+    view.online = true;
+    view.counters = e.counters;
+    return false;
+  }
   if (!plausible(e.partition)) {
     return false;
   }
   ReplicaView& view = replica(e.topic_id, e.partition, e.node);
   view.online = true;
   view.counters = e.counters;
+  view.last_log_end = kNoOffset;
   return true;
 }
 
 bool Reducer::on(const event::ReplicaClosed& e, const event::Stamped&) {
+  if (is_metadata(e.topic_id)) {
+    return false;
+  }
   const auto owner = topics_.find(e.topic_id);
   if (owner == topics_.end() ||
       owner->second.partitions.find(e.partition.value()) == owner->second.partitions.end()) {
@@ -425,8 +588,40 @@ bool Reducer::on(const event::ReplicaClosed& e, const event::Stamped&) {
   return true;
 }
 
-bool Reducer::on(const event::SegmentRolled& e, const event::Stamped&) {
+bool Reducer::on(const event::LeadershipBegan& e, const event::Stamped& s) {
   if (!plausible(e.partition)) {
+    return false;
+  }
+  if (const auto owner = topics_.find(e.topic_id); owner != topics_.end()) {
+    const auto known = owner->second.partitions.find(e.partition.value());
+    if (known != owner->second.partitions.end() && !known->second.get().epochs.empty() &&
+        known->second.get().epochs.back().epoch > e.leader_epoch) {
+      return false;
+    }
+  }
+  PartitionView& view = partition(e.topic_id, e.partition);
+  view.min_insync_replicas = e.min_insync_replicas;
+  view.lag_time_max = e.lag_time_max;
+  if (view.epochs.empty() || view.epochs.back().epoch < e.leader_epoch) {
+    if (view.epochs.size() == PartitionView::kEpochsMax) {
+      view.epochs.erase(view.epochs.begin());
+    }
+    view.epochs.push_back({e.leader_epoch, e.node, e.epoch_start, s.at});
+  }
+  for (ReplicaView& each : view.replicas) {
+    each.followed.reset();
+    each.fetcher.reset();
+  }
+  for (const event::LeadershipBegan::Follower& follower : e.followers) {
+    ReplicaView& followed = replica(e.topic_id, e.partition, follower.id);
+    followed.followed = follower.counters;
+    followed.fetcher = follower.fetcher;
+  }
+  return false;  // what it means is told by partition.changed
+}
+
+bool Reducer::on(const event::SegmentRolled& e, const event::Stamped&) {
+  if (!plausible(e.partition) || is_metadata(e.topic_id)) {
     return false;
   }
   std::vector<Offset>& segments = replica(e.topic_id, e.partition, e.node).segments;
@@ -438,6 +633,9 @@ bool Reducer::on(const event::SegmentRolled& e, const event::Stamped&) {
 }
 
 bool Reducer::on(const event::SegmentDeleted& e, const event::Stamped&) {
+  if (is_metadata(e.topic_id)) {
+    return false;
+  }
   if (!plausible(e.partition) || topics_.find(e.topic_id) == topics_.end()) {
     return true;
   }
@@ -447,13 +645,16 @@ bool Reducer::on(const event::SegmentDeleted& e, const event::Stamped&) {
 }
 
 // Facts for the list of what happened: offsets travel through counters, and where a replica lies is asked for.
-bool Reducer::on(const event::LogStartMoved&, const event::Stamped&) { return true; }
+bool Reducer::on(const event::LogStartMoved& e, const event::Stamped&) { return !is_metadata(e.topic_id); }
 bool Reducer::on(const event::ReplicaMoved&, const event::Stamped&) { return true; }
 bool Reducer::on(const event::LogDirFailed&, const event::Stamped&) { return true; }
 
 bool Reducer::on(const event::LogRecovered& e, const event::Stamped&) {
   if (!plausible(e.partition)) {
     return false;
+  }
+  if (is_metadata(e.topic_id)) {
+    return true;
   }
   std::vector<Offset>& segments = replica(e.topic_id, e.partition, e.node).segments;
   segments.erase(std::upper_bound(segments.begin(), segments.end(), e.truncated_to),
@@ -489,8 +690,21 @@ bool Reducer::on(const event::ReplicaFetched&, const event::Stamped& s) {
   return false;
 }
 
-// A fact of the list, from which the ghosts of the records are drawn; segments that went as a whole say so themselves.
-bool Reducer::on(const event::LogTruncated& e, const event::Stamped&) { return plausible(e.partition); }
+// Segments that went as a whole say so themselves.
+bool Reducer::on(const event::LogTruncated& e, const event::Stamped& s) {
+  if (!plausible(e.partition)) {
+    return false;
+  }
+  const auto owner = topics_.find(e.topic_id);
+  if (e.to < e.from && owner != topics_.end() && owner->second.partitions.contains(e.partition.value())) {
+    std::vector<TruncationView>& cuts = partition(e.topic_id, e.partition).truncations;
+    if (cuts.size() == PartitionView::kTruncationsMax) {
+      cuts.erase(cuts.begin());
+    }
+    cuts.push_back({e.node, e.from, e.to, e.leader, e.leader_epoch, e.cause, s.at});
+  }
+  return true;
+}
 
 bool Reducer::on(const event::ProducerFenced&, const event::Stamped&) {
   return true;

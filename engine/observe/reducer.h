@@ -92,6 +92,10 @@ class Reducer {
   void forget_connections(BrokerId node);
   void node_gone(BrokerId node, WallTime at);
   void remember(const event::Stamped& stamped);
+  QuorumView& quorum();
+  QuorumReplicaView& quorum_replica(BrokerId node);
+  void remember_step(const event::Stamped& stamped);
+  void end_leadership();
 
   // One per kind of event. True: the event belongs into the list of recent events.
   bool on(const event::NodeStarted& e, const event::Stamped& s);
@@ -105,10 +109,18 @@ class Reducer {
   bool on(const event::TopicDeleted& e, const event::Stamped& s);
   bool on(const event::TopicConfigChanged& e, const event::Stamped& s);
   bool on(const event::PartitionChanged& e, const event::Stamped& s);
+  bool on(const event::BrokerChanged& e, const event::Stamped& s);
   bool on(const event::ControllerElected& e, const event::Stamped& s);
   bool on(const event::MetadataCommitted& e, const event::Stamped& s);
+  bool on(const event::QuorumRoleChanged& e, const event::Stamped& s);
+  bool on(const event::QuorumVoteCast& e, const event::Stamped& s);
+  bool on(const event::QuorumVotersChanged& e, const event::Stamped& s);
+  bool on(const event::QuorumReplicaTracked& e, const event::Stamped& s);
+  bool on(const event::SnapshotStored& e, const event::Stamped& s);
+  bool on(const event::SnapshotDeleted& e, const event::Stamped& s);
   bool on(const event::ReplicaOpened& e, const event::Stamped& s);
   bool on(const event::ReplicaClosed& e, const event::Stamped& s);
+  bool on(const event::LeadershipBegan& e, const event::Stamped& s);
   bool on(const event::SegmentRolled& e, const event::Stamped& s);
   bool on(const event::SegmentDeleted& e, const event::Stamped& s);
   bool on(const event::LogStartMoved& e, const event::Stamped& s);
@@ -136,6 +148,10 @@ class Reducer {
   BrokerId controller_ = kNoBroker;
   std::int32_t controller_epoch_ = 0;
   std::map<BrokerId, CopyOnEdit<NodeView>> nodes_;
+  std::map<BrokerId, event::BrokerChanged> registrations_;  // also of nodes that have not told of themselves
+  CopyOnEdit<QuorumView> quorum_;
+  std::int32_t tracked_epoch_ = 0;  // of quorum_.tracked
+  std::int32_t ended_epoch_ = -1;   // whose leader is known to lead no more
 
   std::map<Uuid, Topic> topics_;
   CopyOnEdit<TopicIndex> topic_index_;

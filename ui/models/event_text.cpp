@@ -20,6 +20,35 @@ QString tr(const char* text) { return QCoreApplication::translate("Events", text
 
 QString text_of(const std::string& s) { return QString::fromStdString(s); }
 
+// What a replica of the metadata log has become, and why.
+QString role_sentence(const event::QuorumRoleChanged& e) {
+  using event::QuorumCause;
+  using event::QuorumRole;
+  QString what;
+  switch (e.role) {
+    case QuorumRole::unattached:
+      what = tr(QT_TRANSLATE_NOOP("Events", "looks for a leader"));
+      break;
+    case QuorumRole::prospective:
+      what = tr(QT_TRANSLATE_NOOP("Events", "asks whether it would win an election (pre-vote)"));
+      break;
+    case QuorumRole::candidate:
+      what = tr(QT_TRANSLATE_NOOP("Events", "stands for election"));
+      break;
+    case QuorumRole::follower:
+      what = tr(QT_TRANSLATE_NOOP("Events", "follows %1")).arg(e.leader.value());
+      break;
+    case QuorumRole::leader:
+      what = tr(QT_TRANSLATE_NOOP("Events", "leads"));
+      break;
+    case QuorumRole::resigned:
+      what = tr(QT_TRANSLATE_NOOP("Events", "gave up the lead"));
+      break;
+  }
+  const QString why = quorum_cause_text(e.cause);
+  return why.isEmpty() ? what : tr(QT_TRANSLATE_NOOP("Events", "%1, because %2")).arg(what, why);
+}
+
 // Fills an EventText from one event. One overload per kind, so that a new kind does not compile until it is told.
 class Teller {
  public:
@@ -115,6 +144,79 @@ class Teller {
                             .arg(isr.join(QLatin1Char(' '))));
     }
     out_.detail = e.partition_epoch == 0;  // part of the topic's creation
+  }
+  void operator()(const event::BrokerChanged& e) {
+    const int broker = e.broker.value();
+    if (!e.registered) {
+      say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "Broker %1 is not registered any more")).arg(broker));
+      out_.severity = Severity::notice;
+    } else if (e.in_controlled_shutdown && !e.fenced) {
+      say(Glyph::ring, tr(QT_TRANSLATE_NOOP("Events", "Broker %1 is shutting down: its leaders move to others")).arg(broker));
+    } else if (e.fenced) {
+      say(Glyph::quarter, (e.in_controlled_shutdown
+                               ? tr(QT_TRANSLATE_NOOP("Events", "Broker %1 is fenced after its controlled shutdown: it leads nothing"))
+                               : tr(QT_TRANSLATE_NOOP("Events", "Broker %1 is fenced: the controller does not hear from it, it leads nothing")))
+                              .arg(broker));
+      out_.severity = e.in_controlled_shutdown ? Severity::notice : Severity::warning;
+    } else {
+      say(Glyph::disc, tr(QT_TRANSLATE_NOOP("Events", "Broker %1 is registered and not fenced: it may lead")).arg(broker));
+    }
+    out_.about = Selection::ofNode(broker);
+  }
+  void operator()(const event::QuorumRoleChanged& e) {
+    const bool silent = e.cause == event::QuorumCause::leader_silent || e.cause == event::QuorumCause::majority_silent;
+    const Glyph glyph = e.role == event::QuorumRole::leader ? Glyph::crown : (silent ? Glyph::quarter : Glyph::none);
+    say(glyph, tr(QT_TRANSLATE_NOOP("Events", "Controller %1, epoch %2: %3")).arg(e.node.value()).arg(e.epoch).arg(role_sentence(e)));
+    out_.detail = e.role == event::QuorumRole::follower || e.role == event::QuorumRole::unattached;
+    out_.about = Selection::ofNode(e.node.value());
+  }
+  void operator()(const event::QuorumVoteCast& e) {
+    const char* text = e.pre_vote ? (e.granted ? QT_TRANSLATE_NOOP("Events", "Controller %1 would vote for %2 in the epoch after %3")
+                                               : QT_TRANSLATE_NOOP("Events", "Controller %1 would not vote for %2 in the epoch after %3"))
+                                  : (e.granted ? QT_TRANSLATE_NOOP("Events", "Controller %1 votes for %2 in epoch %3")
+                                               : QT_TRANSLATE_NOOP("Events", "Controller %1 does not vote for %2 in epoch %3"));
+    say(Glyph::none, tr(text).arg(e.voter.value()).arg(e.candidate.value()).arg(e.epoch));
+    out_.detail = true;
+    out_.about = Selection::ofNode(e.voter.value());
+  }
+  void operator()(const event::QuorumVotersChanged& e) {
+    QStringList voters;
+    for (const auto& voter : e.voters) {
+      voters << QString::number(voter.id.value());
+    }
+    say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "The voters of the quorum are %1")).arg(voters.join(QLatin1Char(' '))));
+    out_.severity = Severity::notice;
+  }
+  void operator()(const event::QuorumReplicaTracked& e) {
+    say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "Controller %1 hears from replica %2 of the metadata log"))
+                         .arg(e.leader.value())
+                         .arg(e.replica.value()));
+    out_.detail = true;
+    out_.about = Selection::ofNode(e.replica.value());
+  }
+  void operator()(const event::SnapshotStored& e) {
+    say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "Node %1 has a snapshot of the metadata below offset %2 (%3 bytes)"))
+                         .arg(e.node.value())
+                         .arg(e.end_offset.value())
+                         .arg(e.size_bytes));
+    out_.detail = true;
+    out_.about = Selection::ofNode(e.node.value());
+  }
+  void operator()(const event::SnapshotDeleted& e) {
+    say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "Node %1 deleted its snapshot of the metadata below offset %2"))
+                         .arg(e.node.value())
+                         .arg(e.end_offset.value()));
+    out_.detail = true;
+    out_.about = Selection::ofNode(e.node.value());
+  }
+  void operator()(const event::LeadershipBegan& e) {
+    partition(e.topic_id, e.partition);
+    say(Glyph::crown, tr(QT_TRANSLATE_NOOP("Events", "%1: node %2 leads epoch %3 from offset %4 on"))
+                          .arg(out_.about.address())
+                          .arg(e.node.value())
+                          .arg(e.leader_epoch.value())
+                          .arg(e.epoch_start.value()));
+    out_.detail = true;
   }
   void operator()(const event::ControllerElected& e) {
     say(Glyph::crown, tr(QT_TRANSLATE_NOOP("Events", "Node %1 leads the controllers, epoch %2"))
@@ -327,6 +429,9 @@ class Teller {
       out_.internal = topic->internal;
       return text_of(topic->name);
     }
+    if (id == observe::kMetadataTopicId) {
+      return QStringLiteral("__cluster_metadata");
+    }
     return text_of(id.text());
   }
   void partition(const Uuid& id, PartitionIndex index) {
@@ -346,6 +451,40 @@ class Teller {
 };
 
 }  // namespace
+
+QString quorum_cause_text(event::QuorumCause cause) {
+  switch (cause) {
+    case event::QuorumCause::started:
+      return tr(QT_TRANSLATE_NOOP("Events", "its node has started"));
+    case event::QuorumCause::no_leader_found:
+      return tr(QT_TRANSLATE_NOOP("Events", "no leader was found in time"));
+    case event::QuorumCause::leader_silent:
+      return tr(QT_TRANSLATE_NOOP("Events", "the leader did not answer its fetches in time"));
+    case event::QuorumCause::leader_handed_over:
+      return tr(QT_TRANSLATE_NOOP("Events", "the leader handed over"));
+    case event::QuorumCause::pre_votes_won:
+      return tr(QT_TRANSLATE_NOOP("Events", "a majority would vote for it"));
+    case event::QuorumCause::pre_votes_lost:
+      return tr(QT_TRANSLATE_NOOP("Events", "no majority would vote for it"));
+    case event::QuorumCause::votes_won:
+      return tr(QT_TRANSLATE_NOOP("Events", "a majority voted for it"));
+    case event::QuorumCause::votes_lost:
+      return tr(QT_TRANSLATE_NOOP("Events", "no majority voted for it"));
+    case event::QuorumCause::voted_for_other:
+      return tr(QT_TRANSLATE_NOOP("Events", "it voted for another"));
+    case event::QuorumCause::heard_of_leader:
+      return {};
+    case event::QuorumCause::newer_epoch:
+      return tr(QT_TRANSLATE_NOOP("Events", "others are in a later epoch"));
+    case event::QuorumCause::majority_silent:
+      return tr(QT_TRANSLATE_NOOP("Events", "too few voters fetched from it"));
+    case event::QuorumCause::not_a_voter:
+      return tr(QT_TRANSLATE_NOOP("Events", "it is no voter any more"));
+    case event::QuorumCause::stopping:
+      return tr(QT_TRANSLATE_NOOP("Events", "its node stops"));
+  }
+  return {};
+}
 
 QString severity_word(Severity severity) {
   switch (severity) {

@@ -32,6 +32,9 @@ struct EventText {
   bool detail = false;    // part of something larger (a replica opened); left out of the short list
 };
 
+// The end of a sentence that says what a replica of the metadata log has become ("…, because …"); empty: nothing to add.
+[[nodiscard]] QString quorum_cause_text(event::QuorumCause cause);
+
 // `view` names topics by id; topics that are gone are named by their id.
 [[nodiscard]] EventText describe_event(const observe::RecentEvent& event, const observe::ClusterView& view);
 

@@ -602,6 +602,139 @@ class TestReducer : public QObject {
     QCOMPARE(c->batches_skipped, std::uint64_t{0});
   }
 
+  void what_the_leader_knows_of_its_followers() {
+    Feed feed;
+    create_topic(feed, 1, "orders", 1);
+    const auto change = [&](std::int32_t epoch, std::int32_t partition_epoch, int leader) {
+      feed(event::PartitionChanged{topic_id(1), PartitionIndex(0), BrokerId(leader), LeaderEpoch(epoch), partition_epoch,
+                                   {BrokerId(1), BrokerId(2)}, {BrokerId(1), BrokerId(2)}, {BrokerId(3)}});
+    };
+    const auto lead = [&](std::int32_t epoch, int leader, std::int64_t start, std::shared_ptr<event::FollowerCounters> counters) {
+      feed(event::LeadershipBegan{BrokerId(leader), topic_id(1), PartitionIndex(0), LeaderEpoch(epoch), Offset(start), 2, seconds(3),
+                                  {{BrokerId(3 - leader), std::move(counters), nullptr}}},
+           BrokerId(leader));
+    };
+    auto first = std::make_shared<event::FollowerCounters>();
+    auto second = std::make_shared<event::FollowerCounters>();
+    change(1, 1, 1);
+    lead(1, 1, 0, first);
+    const ViewPtr a = feed.reducer.publish();
+    const PartitionView& led = *a->find_topic("orders")->partitions[0];
+    QVERIFY(led.followed_now());
+    QCOMPARE(led.replica(BrokerId(2))->followed.get(), first.get());
+    QCOMPARE(led.min_insync_replicas, 2);
+    QCOMPARE(led.lag_time_max, seconds(3));
+    QCOMPARE(led.elr, std::vector<BrokerId>{BrokerId(3)});
+    // The new leader tells of its epoch before anybody has told that there is one; what the old one says later is too late.
+    lead(2, 2, 40, second);
+    QVERIFY(!feed.reducer.publish()->find_topic("orders")->partitions[0]->followed_now());
+    lead(1, 1, 0, first);
+    change(2, 2, 2);
+    const ViewPtr b = feed.reducer.publish();
+    const PartitionView& moved = *b->find_topic("orders")->partitions[0];
+    QVERIFY(moved.followed_now());
+    QCOMPARE(moved.replica(BrokerId(1))->followed.get(), second.get());
+    QVERIFY(moved.replica(BrokerId(2))->followed == nullptr);
+    QCOMPARE(moved.epochs.size(), std::size_t{2});
+    QCOMPARE(moved.epochs.back().start, Offset(40));
+    for (int i = 0; i < 20; ++i) {
+      feed(event::LogTruncated{BrokerId(1), topic_id(1), PartitionIndex(0), Offset(50 + i), Offset(40), BrokerId(2), LeaderEpoch(2)});
+    }
+    const ViewPtr c = feed.reducer.publish();
+    QCOMPARE(c->find_topic("orders")->partitions[0]->truncations.size(), PartitionView::kTruncationsMax);
+    QCOMPARE(c->find_topic("orders")->partitions[0]->truncations.back().from, Offset(69));
+  }
+
+  void a_broker_is_as_the_newest_metadata_says() {
+    Feed feed;
+    const auto change = [&](bool fenced, bool leaving, std::int64_t at) {
+      feed(event::BrokerChanged{BrokerId(2), true, fenced, leaving, 7, Offset(at), "b"});
+    };
+    change(false, false, 10);  // before the node has told of itself
+    QVERIFY(feed.reducer.publish()->nodes.empty());
+    feed(event::NodeStarted{.node = BrokerId(2)}, BrokerId(2));
+    const auto of = [](const ViewPtr& view) { return *view->nodes.at(BrokerId(2)); };
+    NodeView node = of(feed.reducer.publish());
+    QVERIFY(node.registered && !node.fenced);
+    QCOMPARE(node.rack, std::string("b"));
+    change(false, true, 12);
+    change(true, false, 11);  // a node that is behind
+    node = of(feed.reducer.publish());
+    QVERIFY(!node.fenced && node.in_controlled_shutdown);
+    change(true, true, 13);
+    QVERIFY(of(feed.reducer.publish()).fenced);
+    QCOMPARE(feed.reducer.publish()->recent->size(), std::size_t{4});  // the late one is no news
+  }
+
+  void the_quorum_is_told_by_its_replicas() {
+    using event::QuorumCause;
+    using event::QuorumRole;
+    Feed feed;
+    const auto role = [&](int node, QuorumRole r, std::int32_t epoch, int leader, QuorumCause cause = QuorumCause::started) {
+      feed(event::QuorumRoleChanged{BrokerId(node), r, cause, true, epoch, BrokerId(leader)}, BrokerId(node));
+    };
+    const auto track = [&](int leader, std::int32_t epoch, int replica) {
+      auto counters = std::make_shared<event::FollowerCounters>();
+      feed(event::QuorumReplicaTracked{BrokerId(leader), epoch, BrokerId(replica), {}, counters}, BrokerId(leader));
+    };
+    feed(event::ReplicaOpened{BrokerId(1), kMetadataTopicId, PartitionIndex(0), std::make_shared<event::ReplicaCounters>()});
+    QVERIFY(feed.reducer.publish()->topics->empty());
+    QVERIFY(feed.reducer.publish()->recent->empty());
+    role(1, QuorumRole::candidate, 1, -1, QuorumCause::pre_votes_won);
+    feed(event::QuorumVoteCast{BrokerId(2), BrokerId(1), 1, false, true}, BrokerId(2));
+    track(1, 1, 3);  // before the role: rings are drained one after the other
+    track(1, 1, 2);
+    role(1, QuorumRole::leader, 1, 1, QuorumCause::votes_won);
+    role(2, QuorumRole::follower, 1, 1, QuorumCause::heard_of_leader);
+    const ViewPtr a = feed.reducer.publish();
+    QCOMPARE(a->quorum->leader, BrokerId(1));
+    QCOMPARE(a->quorum->epoch, 1);
+    QCOMPARE(a->quorum->tracked.size(), std::size_t{2});
+    QCOMPARE(a->quorum->tracked.front().replica, BrokerId(2));
+    QCOMPARE(a->quorum->history.size(), std::size_t{4});
+    QVERIFY(a->quorum->replicas.at(BrokerId(1)).counters != nullptr);
+    // The leader's node ends; who says later that it follows it is late.
+    feed(event::NodeStopped{BrokerId(1), false});
+    role(3, QuorumRole::follower, 1, 1, QuorumCause::heard_of_leader);
+    const ViewPtr b = feed.reducer.publish();
+    QCOMPARE(b->quorum->leader, kNoBroker);
+    QVERIFY(b->quorum->tracked.empty());
+    QVERIFY(!b->quorum->replicas.at(BrokerId(1)).online);
+    QVERIFY(b->quorum->replicas.at(BrokerId(1)).counters != nullptr);  // how far it was
+    role(2, QuorumRole::prospective, 1, 1, QuorumCause::leader_silent);
+    role(2, QuorumRole::candidate, 2, -1, QuorumCause::pre_votes_won);
+    QCOMPARE(feed.reducer.publish()->quorum->leader, kNoBroker);
+    role(3, QuorumRole::follower, 2, 2, QuorumCause::heard_of_leader);
+    QCOMPARE(feed.reducer.publish()->quorum->leader, BrokerId(2));
+    track(1, 1, 3);  // of an epoch that is over
+    QVERIFY(feed.reducer.publish()->quorum->tracked.empty());
+
+    const auto voters = [&](std::int64_t at, std::vector<int> ids) {
+      event::QuorumVotersChanged changed{BrokerId(1), Offset(at), {}};
+      for (const int id : ids) {
+        changed.voters.push_back({BrokerId(id), {}, "h", 1});
+      }
+      feed(changed);
+    };
+    voters(5, {1, 2, 3});
+    voters(2, {1});  // one that starts and reads its log
+    QCOMPARE(feed.reducer.publish()->quorum->voters.size(), std::size_t{3});
+    voters(9, {2, 3});
+    QCOMPARE(feed.reducer.publish()->quorum->voters.size(), std::size_t{2});
+    QCOMPARE(std::string(event::kind_name(*feed.reducer.publish()->recent->back().event)), std::string("quorum.voters"));
+
+    feed(event::SnapshotStored{BrokerId(2), Offset(8), LeaderEpoch(2), 100}, BrokerId(2));
+    feed(event::SnapshotStored{BrokerId(2), Offset(4), LeaderEpoch(1), 50}, BrokerId(2));
+    feed(event::SnapshotDeleted{BrokerId(2), Offset(4), LeaderEpoch(1)}, BrokerId(2));
+    const ViewPtr c = feed.reducer.publish();
+    QCOMPARE(c->quorum->replicas.at(BrokerId(2)).snapshots.size(), std::size_t{1});
+    QCOMPARE(c->quorum->replicas.at(BrokerId(2)).snapshots.front().end_offset, Offset(8));
+    for (std::size_t i = 0; i < QuorumView::kStepsMax + 10; ++i) {
+      feed(event::QuorumVoteCast{BrokerId(2), BrokerId(1), 3, true, false}, BrokerId(2));
+    }
+    QCOMPARE(feed.reducer.publish()->quorum->history.size(), QuorumView::kStepsMax);
+  }
+
   void no_change_no_view() {
     Feed feed;
     QVERIFY(!feed.reducer.changed());
