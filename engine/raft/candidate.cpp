@@ -7,7 +7,7 @@
 
 namespace hw::raft {
 
-void Quorum::Impl::become_candidate() {
+void Quorum::Impl::become_candidate(event::QuorumCause cause) {
   leave_state();
   out->leader_changed = true;
   Candidate next;
@@ -26,6 +26,7 @@ void Quorum::Impl::become_candidate() {
     election.voted = self_key();
   }
   state = std::move(next);
+  tell_role(cause);
   persist();  // Q1: release_held() goes on
 }
 
@@ -39,7 +40,7 @@ void Quorum::Impl::poll_candidate(Candidate& candidate) {
   }
   if (candidate.backoff_until) {
     if (now >= *candidate.backoff_until && !stopping) {
-      become_prospective();
+      become_prospective(event::QuorumCause::votes_lost);
     }
     return;
   }

@@ -179,7 +179,7 @@ void Quorum::Impl::handle(const Request& request, const wire::VoteRequest& vote)
     return;
   }
   if (of > epoch()) {
-    become_unattached(of);
+    become_unattached(of, event::QuorumCause::newer_epoch);
   }
   if (!meant_for_me(vote.voter_id, partition->voter_directory_id)) {
     answer(ErrorCode::invalid_voter_key, false);
@@ -199,9 +199,14 @@ void Quorum::Impl::handle(const Request& request, const wire::VoteRequest& vote)
       persist();
     }
     // It does not compete with the one that it voted for.
+    const bool stood = in<Unattached>() == nullptr;
     leave_state();
     state = Unattached{now + election_timeout()};
+    if (stood) {
+      tell_role(event::QuorumCause::voted_for_other);
+    }
   }
+  out->events.emplace_back(event::QuorumVoteCast{self_id(), candidate.id, of.value(), pre_vote, granted});
   answer(ErrorCode::none, granted);
 }
 
@@ -248,7 +253,7 @@ void Quorum::Impl::handle(const Request& request, const wire::BeginQuorumEpochRe
                                                       prospective->leader && prospective->leader->id == partition->leader_id) {
       // The leader that it had lost sight of speaks.
       LeaderAt at = *prospective->leader;
-      become_follower(epoch(), std::move(at));
+      become_follower(epoch(), std::move(at), event::QuorumCause::heard_of_leader);
     } else if (!learn_leader(partition->leader_id, partition->leader_epoch, endpoints_of(begin.leader_endpoints))) {
       error = ErrorCode::invalid_request;
     }
@@ -305,6 +310,7 @@ void Quorum::Impl::handle(const Request& request, const wire::EndQuorumEpochRequ
     }
     follower->fetch_timeout_at = std::min(follower->fetch_timeout_at, now + pause);
     follower->has_fetched = false;  // that leader is gone: pre-votes are welcome
+    follower->handed_over = true;
   }
   tell_leader(*this, response, error);
   reply(request.token, std::move(response));

@@ -15,11 +15,11 @@ void Quorum::Impl::poll_follower(Follower& follower) {
   if (now >= follower.fetch_timeout_at) {
     if (is_voter()) {
       if (!stopping) {
-        become_prospective();
+        become_prospective(follower.handed_over ? event::QuorumCause::leader_handed_over : event::QuorumCause::leader_silent);
         return;
       }
     } else {
-      become_unattached(epoch());  // somebody else may know the leader
+      become_unattached(epoch(), event::QuorumCause::leader_silent);  // somebody else may know the leader
       return;
     }
   }

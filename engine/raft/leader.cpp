@@ -53,6 +53,7 @@ void Quorum::Impl::become_leader() {
   sync_voters(*in<Leader>());
   append_batch(control_batch_of(records, log.end_offset(), epoch(), wall), static_cast<std::int64_t>(records.size()));
   out->events.emplace_back(event::ControllerElected{self_id(), epoch().value()});
+  tell_role(event::QuorumCause::votes_won);
 }
 
 Offset Quorum::Impl::append_batch(Bytes batch, std::int64_t count) {
@@ -158,7 +159,7 @@ void Quorum::Impl::poll_leader(Leader& leader) {
   }
   if (leader.resign_wanted || now >= leader.check_quorum_at) {
     trial::mark(trial::Mark::quorum_resigns);
-    become_resigned();
+    become_resigned(leader.resign_wanted ? event::QuorumCause::not_a_voter : event::QuorumCause::majority_silent);
     return;
   }
   poll_change(leader);

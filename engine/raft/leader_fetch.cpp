@@ -133,6 +133,7 @@ wire::FetchResponse Quorum::Impl::try_fetch(std::int16_t version, const ReplicaK
     const auto voter = leader.voters.find(replica.id);
     if (voter != leader.voters.end() && voter->second.key.matches(replica)) {
       note_progress(voter->second, from, log.end_offset(), now);
+      tell_progress(voter->second);
       noted_fetch(leader, replica);
     } else {
       constexpr std::size_t kMostObservers = 4096;
@@ -140,6 +141,7 @@ wire::FetchResponse Quorum::Impl::try_fetch(std::int16_t version, const ReplicaK
         Progress& observer = leader.observers[replica];
         observer.key = replica;
         note_progress(observer, from, log.end_offset(), now);
+        tell_progress(observer);
       }
     }
     advance_high_watermark();

@@ -5,7 +5,7 @@
 
 namespace hw::raft {
 
-void Quorum::Impl::become_prospective() {
+void Quorum::Impl::become_prospective(event::QuorumCause cause) {
   Prospective next;
   next.ballot.voters = voters();
   if (is_voter()) {
@@ -18,6 +18,7 @@ void Quorum::Impl::become_prospective() {
   leave_state();
   out->leader_changed = true;
   state = std::move(next);
+  tell_role(cause);
 }
 
 void Quorum::Impl::poll_prospective(Prospective& prospective) {
@@ -25,16 +26,16 @@ void Quorum::Impl::poll_prospective(Prospective& prospective) {
     return;
   }
   if (prospective.ballot.won()) {
-    become_candidate();
+    become_candidate(event::QuorumCause::pre_votes_won);
     return;
   }
   if (prospective.ballot.lost() || now >= prospective.election_at) {
     // Somebody leads, or nobody could be asked: back to where it came from, and again after a while.
     if (prospective.leader) {
       LeaderAt leader = *prospective.leader;
-      become_follower(epoch(), std::move(leader));
+      become_follower(epoch(), std::move(leader), event::QuorumCause::pre_votes_lost);
     } else {
-      become_unattached(epoch());
+      become_unattached(epoch(), event::QuorumCause::pre_votes_lost);
     }
     return;
   }

@@ -116,6 +116,11 @@ Result<void> Quorum::Impl::note_control_batches(const Bytes& batches) {
 void Quorum::Impl::step(const Input& input, Instant at, Outputs& outputs) {
   now = at;
   out = &outputs;
+  if (!begun) {
+    begun = true;
+    tell_voters();
+    tell_role(event::QuorumCause::started);
+  }
   std::visit(
       [this](const auto& in) {
         using T = std::decay_t<decltype(in)>;
@@ -161,12 +166,15 @@ void Quorum::Impl::step(const Input& input, Instant at, Outputs& outputs) {
         } else if constexpr (std::is_same_v<T, Resign>) {
           stopping = true;
           if (this->in<Leader>() != nullptr && !is_sole_voter()) {
-            become_resigned();
+            become_resigned(event::QuorumCause::stopping);
           }
         }
       },
       input);
   poll();
+  if (history.last_offset() != told_voters_at) {
+    tell_voters();
+  }
   out = nullptr;
 }
 
@@ -375,6 +383,47 @@ std::optional<Destination> Quorum::Impl::any_free_destination() {
   return free[prng.below(free.size())];
 }
 
+// ---------------------------------------------------------------- for whoever watches
+
+void Quorum::Impl::tell_role(event::QuorumCause cause) {
+  static_assert(static_cast<int>(QuorumView::State::unattached) == static_cast<int>(event::QuorumRole::unattached) &&
+                static_cast<int>(QuorumView::State::prospective) == static_cast<int>(event::QuorumRole::prospective) &&
+                static_cast<int>(QuorumView::State::candidate) == static_cast<int>(event::QuorumRole::candidate) &&
+                static_cast<int>(QuorumView::State::follower) == static_cast<int>(event::QuorumRole::follower) &&
+                static_cast<int>(QuorumView::State::leader) == static_cast<int>(event::QuorumRole::leader) &&
+                static_cast<int>(QuorumView::State::resigned) == static_cast<int>(event::QuorumRole::resigned));
+  const QuorumView now_is = view();
+  out->events.emplace_back(event::QuorumRoleChanged{self_id(), static_cast<event::QuorumRole>(now_is.state), cause, now_is.voter,
+                                                    epoch().value(), now_is.leader.value_or(kNoBroker)});
+}
+
+void Quorum::Impl::tell_voters() {
+  told_voters_at = history.last_offset();
+  event::QuorumVotersChanged changed{self_id(), told_voters_at, {}};
+  for (const Voter& voter : voters().all()) {
+    event::QuorumVotersChanged::Voter& told = changed.voters.emplace_back();
+    told.id = voter.key.id;
+    told.directory = voter.key.directory;
+    if (const std::optional<Destination> at = destination(voter.key.id, voter.endpoints)) {
+      told.host = at->host;
+      told.port = at->port;
+    }
+  }
+  if (!changed.voters.empty()) {
+    out->events.emplace_back(std::move(changed));
+  }
+}
+
+void Quorum::Impl::tell_progress(Progress& progress) {
+  if (!progress.told) {
+    progress.told = std::make_shared<event::FollowerCounters>();
+    out->events.emplace_back(event::QuorumReplicaTracked{self_id(), epoch().value(), progress.key.id, progress.key.directory, progress.told});
+  }
+  progress.told->log_end_offset.set(progress.end_offset.value_or(kNoOffset).value());
+  progress.told->fetched_at_ms.set(progress.last_fetch ? wall_ms(*progress.last_fetch) : 0);
+  progress.told->caught_up_at_ms.set(progress.last_caught_up ? wall_ms(*progress.last_caught_up) : 0);
+}
+
 // ---------------------------------------------------------------- transitions
 
 std::optional<BrokerId> Quorum::Impl::leader() const {
@@ -416,7 +465,7 @@ void Quorum::Impl::leave_state() {
   reset_links();
 }
 
-void Quorum::Impl::become_unattached(LeaderEpoch of) {
+void Quorum::Impl::become_unattached(LeaderEpoch of, event::QuorumCause cause) {
   HW_ASSERT(of >= epoch(), "epochs do not fall");
   leave_state();
   out->leader_changed = true;
@@ -425,9 +474,10 @@ void Quorum::Impl::become_unattached(LeaderEpoch of) {
     persist();
   }
   state = Unattached{now + election_timeout()};
+  tell_role(cause);
 }
 
-void Quorum::Impl::become_follower(LeaderEpoch of, LeaderAt leader) {
+void Quorum::Impl::become_follower(LeaderEpoch of, LeaderAt leader, event::QuorumCause cause) {
   HW_ASSERT(of >= epoch() && leader.id != self_id(), "one follows others, of this epoch or a later one");
   leave_state();
   out->leader_changed = true;
@@ -440,7 +490,8 @@ void Quorum::Impl::become_follower(LeaderEpoch of, LeaderAt leader) {
   const Duration patience =
       config.fetch_timeout + nanoseconds(static_cast<std::int64_t>(prng.below(static_cast<std::uint64_t>(
                                  std::max<std::int64_t>(config.election_timeout.ns / kJitterOfElection, 1)))));
-  state = Follower{std::move(leader), patience, now + patience, now + config.fetch_timeout, false, std::nullopt};
+  state = Follower{std::move(leader), patience, now + patience, now + config.fetch_timeout, false, false, std::nullopt};
+  tell_role(cause);
 }
 
 bool Quorum::Impl::learn_leader(std::optional<BrokerId> leader_id, LeaderEpoch of, std::vector<VoterEndpoint> endpoints) {
@@ -455,7 +506,7 @@ bool Quorum::Impl::learn_leader(std::optional<BrokerId> leader_id, LeaderEpoch o
   if (leader_id == self_id()) {
     if (of > epoch()) {
       // It led in a life that it has forgotten: it must not vote in that epoch, whatever it believes to have promised.
-      become_unattached(of);
+      become_unattached(of, event::QuorumCause::newer_epoch);
       election.leader = self_id();
       persist();
     }
@@ -464,9 +515,9 @@ bool Quorum::Impl::learn_leader(std::optional<BrokerId> leader_id, LeaderEpoch o
   const bool known = leader_id.has_value() && destination(*leader_id, endpoints).has_value();
   if (of > epoch()) {
     if (known) {
-      become_follower(of, {*leader_id, std::move(endpoints)});
+      become_follower(of, {*leader_id, std::move(endpoints)}, event::QuorumCause::heard_of_leader);
     } else {
-      become_unattached(of);
+      become_unattached(of, event::QuorumCause::newer_epoch);
     }
     return true;
   }
@@ -475,7 +526,7 @@ bool Quorum::Impl::learn_leader(std::optional<BrokerId> leader_id, LeaderEpoch o
     return false;
   }
   if (known && !current) {
-    become_follower(of, {*leader_id, std::move(endpoints)});
+    become_follower(of, {*leader_id, std::move(endpoints)}, event::QuorumCause::heard_of_leader);
   }
   return true;
 }

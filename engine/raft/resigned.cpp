@@ -7,7 +7,7 @@
 
 namespace hw::raft {
 
-void Quorum::Impl::become_resigned() {
+void Quorum::Impl::become_resigned(event::QuorumCause cause) {
   const Leader& leader = *in<Leader>();
   Resigned next;
   std::vector<const Progress*> others;
@@ -25,11 +25,12 @@ void Quorum::Impl::become_resigned() {
   leave_state();
   out->leader_changed = true;
   state = std::move(next);
+  tell_role(cause);
 }
 
 void Quorum::Impl::poll_resigned(Resigned& resigned) {
   if (!stopping && now >= resigned.election_at) {
-    become_unattached(LeaderEpoch(epoch().value() + 1));
+    become_unattached(LeaderEpoch(epoch().value() + 1), event::QuorumCause::no_leader_found);
     return;
   }
   for (const BrokerId id : resigned.unheard) {

@@ -8,9 +8,9 @@ namespace hw::raft {
 void Quorum::Impl::poll_unattached(Unattached& unattached) {
   if (may_stand() && !stopping && now >= unattached.election_at) {
     if (is_sole_voter()) {
-      become_candidate();
+      become_candidate(event::QuorumCause::no_leader_found);
     } else {
-      become_prospective();
+      become_prospective(event::QuorumCause::no_leader_found);
     }
     return;
   }

@@ -343,7 +343,7 @@ void Quorum::Impl::handle(const Request& request, const wire::DescribeQuorumRequ
   };
   for (const Voter& voter : voters().all()) {
     if (voter.key.id == self_id()) {
-      show(item.current_voters, Progress{voter.key, log.end_offset(), now, now, {}});
+      show(item.current_voters, Progress{voter.key, log.end_offset(), now, now, {}, nullptr});
     } else if (const auto known = leader->voters.find(voter.key.id); known != leader->voters.end()) {
       show(item.current_voters, known->second);
     }

@@ -82,14 +82,19 @@ struct Quorum::Impl {
   // Any voter but this node, or a bootstrap address, that may be sent to now.
   [[nodiscard]] std::optional<Destination> any_free_destination();
 
+  // --- for whoever watches
+  void tell_role(event::QuorumCause cause);
+  void tell_voters();
+  void tell_progress(Progress& progress);
+
   // --- transitions
   [[nodiscard]] Duration election_timeout();
-  void become_unattached(LeaderEpoch epoch);
-  void become_prospective();
-  void become_candidate();
+  void become_unattached(LeaderEpoch epoch, event::QuorumCause cause);
+  void become_prospective(event::QuorumCause cause);
+  void become_candidate(event::QuorumCause cause);
   void become_leader();
-  void become_follower(LeaderEpoch epoch, LeaderAt leader);
-  void become_resigned();
+  void become_follower(LeaderEpoch epoch, LeaderAt leader, event::QuorumCause cause);
+  void become_resigned(event::QuorumCause cause);
   void leave_state();  // what the old state owes
   // Somebody says that `leader` (or nobody known) leads `epoch`; not below this one's. False: that contradicts what is known.
   bool learn_leader(std::optional<BrokerId> leader, LeaderEpoch epoch, std::vector<VoterEndpoint> endpoints);
@@ -181,6 +186,8 @@ struct Quorum::Impl {
   Offset high_watermark;
   Offset flushed;  // of the own log, as far as this quorum has heard
   bool stopping = false;
+  bool begun = false;       // the first input has come
+  Offset told_voters_at;    // the last record of the voters that was told
   std::int32_t failed_rounds = 0;  // elections lost in a row: they back off longer
 
   // Election state that is being written, and what waits for it.

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <vector>
@@ -53,6 +54,7 @@ struct Follower {
   Duration patience;  // the fetch timeout and a little that is drawn: followers of one that died must not all stand at once
   Instant fetch_timeout_at;
   Instant update_voter_at;
+  bool handed_over = false;  // it said so itself (EndQuorumEpoch)
   bool has_fetched = false;  // successfully, from this leader: it lives, and pre-votes are refused
   struct Snapshot {
     SnapshotId id;
@@ -68,6 +70,7 @@ struct Progress {
   std::optional<Instant> last_fetch;
   std::optional<Instant> last_caught_up;
   std::optional<Offset> leader_end_at_last_fetch;
+  std::shared_ptr<event::FollowerCounters> told;  // null until its first fetch
 };
 
 struct WaitingFetch {
