@@ -168,13 +168,16 @@ Broker::Broker(BrokerOptions options, log::LogManager& logs, event::EventSink* e
 Broker::~Broker() = default;
 
 std::vector<Error> Broker::apply(metadata::ImagePtr image, const metadata::MetadataDelta& delta, Now now) {
+  impl_->replicas.note_time(now);
   return impl_->apply(std::move(image), delta, now);
 }
 void Broker::produce(const ProduceCaller& caller, wire::ProduceRequest& request, Now now, BrokerOutputs& out) {
+  impl_->replicas.note_time(now);
   impl_->produce(caller, request, now, out);
 }
 void Broker::fetch(const Ticket& ticket, const wire::FetchRequest& request, std::int16_t version, Now now,
                    BrokerOutputs& out) {
+  impl_->replicas.note_time(now);
   impl_->fetch(ticket, request, version, now, out);
 }
 void Broker::append_internal(const std::string& topic, PartitionIndex partition, Bytes batch, Now now,

@@ -167,6 +167,9 @@ void Broker::Impl::arrive(ParkedFetch& fetch, std::int64_t replica_epoch, Instan
   fetch.state = &replicas.followers[fetch.replica];
   if (replica_epoch == -1 || replica_epoch >= broker->epoch) {
     fetch.state->fetched_at = now;
+    if (fetch.state->told != nullptr) {
+      fetch.state->told->fetched_at_ms.set(replicas.wall_ms(now));
+    }
   }
 }
 

@@ -89,8 +89,42 @@ void Partition::become_leader_of(const metadata::PartitionImage& image, bool was
     }
   }
   mark_members();
+  tell_leadership(new_epoch);
   if (!remote_.empty()) {
     note_lagging();
+  }
+}
+
+void Partition::tell_leadership(bool new_epoch) {
+  if (context_.events == nullptr) {
+    return;
+  }
+  const bool fresh = std::any_of(remote_.begin(), remote_.end(), [](const Replica& r) { return r.told == nullptr; });
+  if (!new_epoch && !fresh) {
+    return;
+  }
+  event::LeadershipBegan began{context_.self,      topic_.id, index_, leader_epoch_, leader_epoch_start_, topic_.settings.min_insync_replicas,
+                               context_.lag_time_max, {}};
+  began.followers.reserve(remote_.size());
+  for (Replica& replica : remote_) {
+    if (new_epoch || replica.told == nullptr) {
+      replica.told = std::make_shared<event::FollowerCounters>();
+    }
+    tell(replica);
+    if (replica.state->told == nullptr) {
+      replica.state->told = std::make_shared<event::FetcherCounters>();
+      replica.state->told->fetched_at_ms.set(context_.wall_ms(replica.state->fetched_at));
+    }
+    began.followers.push_back({replica.id, replica.told, replica.state->told});
+  }
+  context_.events->emit(std::move(began));
+}
+
+void Partition::tell(const Replica& replica) const noexcept {
+  if (replica.told != nullptr) {
+    replica.told->log_end_offset.set(replica.log_end.value());
+    replica.told->fetched_at_ms.set(context_.wall_ms(replica.fetched_at));
+    replica.told->caught_up_at_ms.set(context_.wall_ms(replica.caught_up));
   }
 }
 
@@ -162,6 +196,7 @@ log::AppendOutcome Partition::append(log::AppendRequest request, std::int16_t ac
       // It had everything until now, as its last fetch says: the time that it may be behind begins there.
       if (replica.log_end == end_before) {
         replica.caught_up = std::max(replica.caught_up, replica.state->fetched_at);
+        tell(replica);
       }
     }
     if (!remote_.empty()) {
@@ -244,6 +279,7 @@ wire::ErrorCode Partition::follower_fetched(const Position& position, Instant no
   replica.fetched_at = now;
   replica.broker_epoch = position.broker_epoch;
   replica.epoch_known = true;
+  tell(replica);
   if (!replica.in_isr) {
     maybe_expand(replica);
   }

@@ -20,6 +20,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -174,6 +175,7 @@ class Partition {
     bool in_maximal = false;
     bool awaited = false;  // counted in FollowerState::awaited
     FollowerState* state = nullptr;
+    std::shared_ptr<event::FollowerCounters> told;  // for whoever watches; null: nobody does
   };
   struct Proposal {
     std::vector<BrokerId> isr;
@@ -181,6 +183,8 @@ class Partition {
   };
   void become_leader_of(const metadata::PartitionImage& image, bool was_leader, bool new_epoch, Instant now);
   void forget_followers() noexcept;
+  void tell_leadership(bool new_epoch);
+  void tell(const Replica& replica) const noexcept;
   void note_lagging() noexcept;
   [[nodiscard]] bool caught_up(const Replica& replica, Instant now) const;
   [[nodiscard]] bool eligible(const Replica& replica) const;

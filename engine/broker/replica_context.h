@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <memory>
 #include <vector>
 
 #include "engine/base/ids.h"
@@ -48,6 +49,7 @@ struct FollowerState {
   Instant awaited_until = kLongAgo;
   bool session_refused = false;  // its last full fetch got no session
   PurgatoryList parked;          // its waiting fetches
+  std::shared_ptr<event::FetcherCounters> told;  // for whoever watches; null: nobody does
 };
 
 // Objects in the order in which they were added, each at most once; one that leaves does so in constant time. An object keeps
@@ -110,9 +112,17 @@ struct ReplicaContext {
   Canary canary = Canary::none;
   event::EventSink* events = nullptr;                // may be null
   const metadata::MetadataImage* image = nullptr;    // never null once partitions are there
+  std::int64_t wall_minus_instant_ms = 0;  // as of the newest input
   std::map<BrokerId, FollowerState> followers;
   StableList<Partition> lagging;   // led here, with a follower that does not have everything
   StableList<Partition> to_alter;  // led here, with a change of the ISR that was not sent
+
+  void note_time(Now now) noexcept { wall_minus_instant_ms = now.wall.ms - now.instant.ns / kNsPerMs; }
+  // 0: longer ago than anything.
+  [[nodiscard]] std::int64_t wall_ms(Instant at) const noexcept {
+    return at == kLongAgo ? 0 : wall_minus_instant_ms + at.ns / kNsPerMs;
+  }
+  static constexpr std::int64_t kNsPerMs = 1'000'000;
 
   // Alive as partitions see it: registered and not fenced. Null: not so.
   [[nodiscard]] const metadata::BrokerImage* alive(BrokerId broker) const {
