@@ -168,7 +168,8 @@ class NodeCore {
   // Synchronous: afterwards nothing is written any more.
   Result<void> stop(Now now);
 
-  // Copies what the log of one partition holds to a reader inside this process (the window's message list).
+  // Copies what the log of one partition holds to a reader inside this process (the window's message list). The log of
+  // __cluster_metadata, which no client can fetch, is read like any other.
   struct LocalRead {
     BytesChain batches;  // whole batches; the first may begin before `from`
     Offset log_start_offset;

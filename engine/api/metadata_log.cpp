@@ -200,6 +200,7 @@ Result<void> MetadataLog::freeze_snapshot(const raft::SnapshotId& id) {
   if (place == snapshots_.end() || *place != id) {
     snapshots_.insert(place, id);
   }
+  tell_stored(id);
   return {};
 }
 
@@ -214,9 +215,27 @@ Result<void> MetadataLog::delete_before(const raft::SnapshotId& id) {
   HW_TRY([[maybe_unused]] const std::size_t gone, log_.delete_old_segments(wall_, kMostSegments));
   while (!snapshots_.empty() && snapshots_.front() < id) {
     HW_CHECK(disk_.remove(path_of(snapshots_.front())));
+    if (events_ != nullptr) {
+      events_->emit(event::SnapshotDeleted{node_, snapshots_.front().end_offset, snapshots_.front().epoch});
+    }
     snapshots_.erase(snapshots_.begin());
   }
   return {};
+}
+
+void MetadataLog::watch(BrokerId node, event::EventSink* events) {
+  node_ = node;
+  events_ = events;
+  for (const raft::SnapshotId& id : snapshots_) {
+    tell_stored(id);
+  }
+}
+
+void MetadataLog::tell_stored(const raft::SnapshotId& id) const {
+  if (events_ != nullptr) {
+    const Result<std::uint64_t> size = snapshot_size(id);
+    events_->emit(event::SnapshotStored{node_, id.end_offset, id.epoch, size ? static_cast<std::int64_t>(*size) : 0});
+  }
 }
 
 }  // namespace hw::api

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "engine/env/disk.h"
+#include "engine/event/event.h"
 #include "engine/log/partition_log.h"
 #include "engine/raft/replicated_log.h"
 
@@ -23,6 +24,9 @@ class MetadataLog final : public raft::ReplicatedLog {
  public:
   // Looks which snapshots there are. A log that ends before the newest of them (its records were lost) begins anew behind it.
   static Result<std::unique_ptr<MetadataLog>> open(env::Disk& disk, log::PartitionLog& log);
+
+  // Tells of the snapshots that there are, and of those that come and go. `events` (may be null) outlives the log.
+  void watch(BrokerId node, event::EventSink* events);
 
   [[nodiscard]] Offset start_offset() const override { return log_.log_start_offset(); }
   [[nodiscard]] Offset end_offset() const override { return log_.log_end_offset(); }
@@ -56,7 +60,11 @@ class MetadataLog final : public raft::ReplicatedLog {
   log::PartitionLog& log_;
   std::vector<raft::SnapshotId> snapshots_;  // ascending
   std::map<raft::SnapshotId, std::shared_ptr<env::File>> parts_;
+  void tell_stored(const raft::SnapshotId& id) const;
+
   WallTime wall_;  // newest seen
+  BrokerId node_ = kNoBroker;
+  event::EventSink* events_ = nullptr;
 };
 
 // The name of a snapshot's file, and back; nothing where it is none.

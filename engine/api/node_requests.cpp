@@ -375,14 +375,21 @@ void NodeCore::Impl::disconnected(ConnectionId id, Now now, Outputs& outputs) {
 
 Result<NodeCore::LocalRead> NodeCore::Impl::read_local(const std::string& topic, PartitionIndex partition, Offset from,
                                                        std::int32_t max_bytes, bool committed) {
-  if (stopped || the_broker == nullptr) {
+  if (stopped) {
     return fail(Errc::closed, "the node does not run");
   }
-  broker::Partition* replica = the_broker->find(topic, partition);
-  if (replica == nullptr || replica->log() == nullptr) {
+  log::PartitionLog* found = nullptr;
+  if (topic == kMetadataTopic) {
+    found = partition == PartitionIndex(0) ? metadata_log : nullptr;
+  } else if (the_broker == nullptr) {
+    return fail(Errc::closed, "the node does not run");
+  } else if (broker::Partition* replica = the_broker->find(topic, partition)) {
+    found = replica->log();
+  }
+  if (found == nullptr) {
     return fail(Errc::not_found, "no log of " + topic + "-" + std::to_string(partition.value()) + " on this node");
   }
-  log::PartitionLog& log = *replica->log();
+  log::PartitionLog& log = *found;
   const log::ReadIsolation isolation = committed ? log::ReadIsolation::last_stable : log::ReadIsolation::high_watermark;
   const Offset begin = std::clamp(from, log.log_start_offset(), std::max(log.log_start_offset(), log.bound(isolation)));
   log::ReadOutcome outcome = log.read({begin, max_bytes, true, isolation});

@@ -216,6 +216,7 @@ Result<void> NodeCore::Impl::open_quorum() {
     HW_CHECK(metadata_log->flush(now_.wall));  // what a kill left is there to stay before others hear of it
   }
   HW_TRY(quorum_log, MetadataLog::open(disk, *metadata_log));
+  quorum_log->watch(options_.node, events);
   control = std::make_unique<metadata::ControlPlane>(std::move(control_options), election, *quorum_log, Prng(prng_.next()));
   HW_CHECK(control->start(now_.instant, now_.wall));
   ClusterLink::Settings settings;

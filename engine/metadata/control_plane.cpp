@@ -482,8 +482,23 @@ void append_events(const MetadataDelta& delta, const MetadataImage& image, std::
     const PartitionImage* partition = image.find_partition(ref.topic_id, ref.partition);
     if (partition != nullptr) {
       events.emplace_back(event::PartitionChanged{ref.topic_id, ref.partition, partition->leader, partition->leader_epoch,
-                                                  partition->partition_epoch, partition->replicas, partition->isr});
+                                                  partition->partition_epoch, partition->replicas, partition->isr,
+                                                  partition->elr});
     }
+  }
+  for (const BrokerId id : delta.brokers_changed) {
+    event::BrokerChanged changed;
+    changed.broker = id;
+    changed.at = image.offset();
+    if (const BrokerImage* broker = image.find_broker(id)) {
+      changed.fenced = broker->fenced;
+      changed.in_controlled_shutdown = broker->in_controlled_shutdown;
+      changed.broker_epoch = broker->epoch;
+      changed.rack = broker->rack.value_or("");
+    } else {
+      changed.registered = false;
+    }
+    events.emplace_back(std::move(changed));
   }
 }
 
