@@ -10,6 +10,7 @@
 
 #include "engine/client/assignor.h"
 #include "engine/node/client_rounds.h"
+#include "engine/wire/msg/add_raft_voter.h"
 #include "engine/wire/msg/alter_client_quotas.h"
 #include "engine/wire/msg/api_versions.h"
 #include "engine/wire/msg/apis.h"
@@ -30,6 +31,7 @@
 #include "engine/wire/msg/offset_commit.h"
 #include "engine/wire/msg/offset_delete.h"
 #include "engine/wire/msg/offset_fetch.h"
+#include "engine/wire/msg/remove_raft_voter.h"
 
 namespace hw::node {
 
@@ -38,6 +40,17 @@ using client::Target;
 using wire::ErrorCode;
 
 namespace {
+template <class Response>
+Result<void> outcome_of(Result<Response> response) {
+  if (!response) {
+    return Unexpected(std::move(response.error()));
+  }
+  if (auto error = error_of(response->error_code, response->error_message)) {
+    return Unexpected(std::move(*error));
+  }
+  return {};
+}
+
 // Versions above address topics by id, and OffsetFetch 8 asks about several groups.
 constexpr std::int16_t kCommitByName = 9;
 constexpr std::int16_t kOffsetsOfOneGroup = 7;
@@ -696,6 +709,34 @@ void AdminQuestions::describe_quorum(Done<QuorumDescription> done) const {
       }
     }
     done(std::move(quorum));
+  });
+}
+
+void AdminQuestions::add_voter(std::int32_t node, const Uuid& directory, std::vector<QuorumDescription::Endpoint> listeners,
+                               std::function<void(Result<void>)> done) const {
+  wire::AddRaftVoterRequest request;
+  request.timeout_ms = static_cast<std::int32_t>(timeout_.ns / milliseconds(1).ns);
+  request.voter_id = node;
+  request.voter_directory_id = directory;
+  for (QuorumDescription::Endpoint& endpoint : listeners) {
+    auto& listener = request.listeners.emplace_back();
+    listener.name = std::move(endpoint.listener);
+    listener.host = std::move(endpoint.host);
+    listener.port = endpoint.port;
+  }
+  const Asker asker{*runner_, bootstrap_, timeout_};
+  asker.ask<wire::AddRaftVoterResponse>(Target::any(), std::move(request), [done = std::move(done)](auto response) {
+    done(outcome_of(std::move(response)));
+  });
+}
+
+void AdminQuestions::remove_voter(std::int32_t node, const Uuid& directory, std::function<void(Result<void>)> done) const {
+  wire::RemoveRaftVoterRequest request;
+  request.voter_id = node;
+  request.voter_directory_id = directory;
+  const Asker asker{*runner_, bootstrap_, timeout_};
+  asker.ask<wire::RemoveRaftVoterResponse>(Target::any(), std::move(request), [done = std::move(done)](auto response) {
+    done(outcome_of(std::move(response)));
   });
 }
 

@@ -18,6 +18,7 @@
 
 #include "engine/base/result.h"
 #include "engine/base/time.h"
+#include "engine/base/uuid.h"
 #include "engine/node/client_runner.h"
 
 namespace hw::node {
@@ -309,6 +310,10 @@ class AdminQuestions {
   void describe_cluster(Done<ClusterDescription> done) const;
   void api_versions(Done<std::vector<BrokerVersions>> done) const;  // of each broker
   void describe_quorum(Done<QuorumDescription> done) const;         // KIP-595, KIP-853
+  // KIP-853. The directory tells apart two logs of one node. Answered when a majority has committed it.
+  void add_voter(std::int32_t node, const Uuid& directory, std::vector<QuorumDescription::Endpoint> listeners,
+                 std::function<void(Result<void>)> done) const;
+  void remove_voter(std::int32_t node, const Uuid& directory, std::function<void(Result<void>)> done) const;
 
   void describe_quotas(QuotaFilter filter, Done<std::vector<QuotaRow>> done) const;
   void alter_quotas(std::vector<QuotaChange> changes, bool validate_only, Done<std::vector<QuotaResult>> done) const;
