@@ -321,6 +321,39 @@ class TstReplicas : public QObject {
     QCOMPARE(world.partition().log()->high_watermark(), Offset(1));
   }
 
+  // What a window draws: how far each follower is, when it fetched and when it last had everything.
+  void a_leader_tells_how_far_its_followers_are() {
+    World world;
+    const event::LeadershipBegan* began = nullptr;
+    for (const event::Any& any : world.events.all) {
+      began = std::holds_alternative<event::LeadershipBegan>(any) ? &std::get<event::LeadershipBegan>(any) : began;
+    }
+    QVERIFY(began != nullptr);
+    QCOMPARE(began->node, BrokerId(0));
+    QCOMPARE(began->epoch_start, Offset(0));
+    QCOMPARE(began->followers.size(), std::size_t{2});
+    const event::FollowerCounters& one = *began->followers[0].counters;
+    const event::FollowerCounters& two = *began->followers[1].counters;
+    const event::FetcherCounters& fetcher = *began->followers[0].fetcher;
+    QCOMPARE(began->followers[0].id, BrokerId(1));
+    QCOMPARE(one.log_end_offset.get(), std::int64_t{-1});
+    world.fetch({.replica = 1, .offset = 0});
+    const std::int64_t fetched = one.fetched_at_ms.get();
+    QCOMPARE(one.log_end_offset.get(), std::int64_t{0});
+    QCOMPARE(one.caught_up_at_ms.get(), fetched);
+    QCOMPARE(fetcher.fetched_at_ms.get(), fetched);
+    world.pass(milliseconds(50));
+    world.produce(1);
+    world.pass(milliseconds(50));
+    world.fetch({.replica = 1, .offset = 0});  // it asks again, and does not have the record yet
+    QCOMPARE(one.fetched_at_ms.get(), fetched + 100);
+    QVERIFY(one.caught_up_at_ms.get() < fetched + 100);
+    world.fetch({.replica = 1, .offset = 1});
+    QCOMPARE(one.log_end_offset.get(), std::int64_t{1});
+    QCOMPARE(one.caught_up_at_ms.get(), fetched + 100);
+    QCOMPARE(two.log_end_offset.get(), std::int64_t{-1});  // it has not asked
+  }
+
   void acks_all_times_out_and_the_record_stays() {
     World world;
     const auto all = world.produce(-1, 0, 300);

@@ -52,6 +52,7 @@ Message through_codec(const Message& message, std::int16_t version) {
 }  // namespace
 
 struct World::Node {
+  std::optional<event::QuorumRoleChanged> told;  // the newest
   int id = 0;
   std::string host;
   bool observes = false;  // a broker: does not flush
@@ -566,6 +567,17 @@ void World::step(int index, const Input& input) {
   Node& node = *nodes_[static_cast<std::size_t>(index)];
   Outputs out;
   node.quorum->step(input, now_, out);
+  for (const event::Any& any : out.events) {
+    if (const auto* role = std::get_if<event::QuorumRoleChanged>(&any)) {
+      node.told = *role;
+    }
+  }
+  // What is told is what is.
+  const QuorumView is = node.quorum->view();
+  if (!node.told || static_cast<int>(node.told->role) != static_cast<int>(is.state) || node.told->epoch != is.epoch.value() ||
+      node.told->leader != is.leader.value_or(kNoBroker)) {
+    violated("node " + std::to_string(node.id) + " is " + state_name(is.state) + " and told something else");
+  }
   perform(index, out);
   check(index);
 }

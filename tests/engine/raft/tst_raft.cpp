@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest/QTest>
+#include <algorithm>
 
 #include <string>
 #include <vector>
@@ -198,7 +199,14 @@ void TestRaft::nothing_is_appended_before_the_vote_is_durable() {
   QVERIFY(quorum.is_leader());
   QCOMPARE(log.batches().size(), std::size_t{1});
   QVERIFY(out.flush);
-  QCOMPARE(out.events.size(), std::size_t{1});
+  QCOMPARE(std::count_if(out.events.begin(), out.events.end(),
+                         [](const event::Any& any) { return std::holds_alternative<event::ControllerElected>(any); }),
+           std::ptrdiff_t{1});
+  const auto* role = std::get_if<event::QuorumRoleChanged>(&out.events.back());
+  QVERIFY(role != nullptr);
+  QCOMPARE(role->role, event::QuorumRole::leader);
+  QCOMPARE(role->cause, event::QuorumCause::votes_won);
+  QCOMPARE(role->leader, role->node);
 }
 
 void TestRaft::a_later_epoch_begins_with_the_leader_change_alone() {
