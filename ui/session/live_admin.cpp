@@ -369,6 +369,28 @@ void LiveSession::deleteGroup(const std::string& group, std::function<void(QStri
       });
 }
 
+void LiveSession::changeVoter(std::int32_t node, bool voter, std::function<void(QString error)> done) {
+  const auto known = voters_.find(BrokerId(node));
+  if (!asks() || known == voters_.end()) {
+    done(asks() ? tr("Where node %1 listens for controllers is not known.").arg(node) : tr("The cluster is not running."));
+    return;
+  }
+  event::QuorumVotersChanged::Voter who = known->second;
+  for (const observe::QuorumView::Tracked& tracked : view_->quorum->tracked) {
+    who.directory = tracked.replica == who.id ? tracked.directory : who.directory;  // as it is now, not as it was
+  }
+  const node::AdminQuestions admin(*clients_, cluster_->bootstrap_list());
+  auto answered = [this, done = std::move(done)](const Result<void>& result) {
+    const QString error = result ? QString() : in_words(result.error());
+    QMetaObject::invokeMethod(this, [done, error] { done(error); }, Qt::QueuedConnection);
+  };
+  if (voter) {
+    admin.add_voter(node, who.directory, {{node, "CONTROLLER", who.host, who.port}}, std::move(answered));
+  } else {
+    admin.remove_voter(node, who.directory, std::move(answered));
+  }
+}
+
 QStringList LiveSession::consumerAssignors() const {
   return {QStringLiteral("range"), QStringLiteral("roundrobin"), QStringLiteral("sticky"), QStringLiteral("cooperative-sticky")};
 }

@@ -40,6 +40,16 @@ std::vector<BatchAnswer::Aborted> aborted_of(const api::NodeCore::LocalRead& rea
 
 // Who answers for a partition: its leader, or without one whoever has a replica that is open.
 BrokerId home_of(const observe::ClusterView& view, const std::string& topic, std::int32_t partition) {
+  if (topic == kMetadataLog) {
+    if (view.quorum->leader != kNoBroker) {
+      return view.quorum->leader;
+    }
+    for (const auto& [id, replica] : view.quorum->replicas) {
+      if (replica.online) {
+        return id;
+      }
+    }
+  }
   const observe::TopicView* known = view.find_topic(topic);
   const auto index = static_cast<std::size_t>(partition);
   if (known != nullptr && partition >= 0 && index < known->partitions.size() && known->partitions[index]) {
@@ -258,6 +268,9 @@ void LiveSession::takeView() {
   batches_->setView(view_);
   if (view_->connections != before) {
     noteOwn();
+  }
+  for (const event::QuorumVotersChanged::Voter& voter : view_->quorum->voters) {
+    voters_[voter.id] = voter;
   }
   Q_EMIT frameReady();
 }

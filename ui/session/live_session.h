@@ -81,6 +81,7 @@ class LiveSession final : public Session, public SessionAdmin, public SessionNod
   void deleteGroupOffsets(const std::string& group, const std::vector<PartitionName>& partitions,
                           std::function<void(OffsetsAnswer)> done) override;
   void deleteGroup(const std::string& group, std::function<void(QString error)> done) override;
+  void changeVoter(std::int32_t node, bool voter, std::function<void(QString error)> done) override;
   QStringList consumerAssignors() const override;
   void addConsumer(const ConsumerCommand& command, std::function<void(QString error)> done) override;
   bool removeConsumer(const std::string& group) override;
@@ -136,6 +137,7 @@ class LiveSession final : public Session, public SessionAdmin, public SessionNod
   std::unique_ptr<node::ControlServer> control_server_;
   ControlPort control_port_;
   std::multiset<std::int32_t> commanded_;  // nodes with a command of this window under way
+  std::map<BrokerId, event::QuorumVotersChanged::Voter> voters_;  // everybody who has voted: where it is found
   observe::ViewPtr view_;
   std::optional<SessionTrouble> trouble_;
   bool running_ = false;

@@ -61,6 +61,9 @@ struct RecordRow {
 // What of a log is read: what a read_committed consumer gets, what a read_uncommitted one gets, or with control batches.
 enum class Isolation : std::uint8_t { committed, all, raw };
 
+// The log of the metadata, which every node has; no client can read it, this window can.
+inline constexpr const char* kMetadataLog = "__cluster_metadata";
+
 struct ReadQuery {
   std::string topic;
   std::int32_t partition = 0;

@@ -51,6 +51,8 @@ class NoAdmin final : public SessionAdmin {
 
 }  // namespace
 
+void SessionAdmin::changeVoter(std::int32_t, bool, std::function<void(QString error)> done) { refuse(std::move(done)); }
+
 SessionAdmin& SessionAdmin::of(QObject* session) {
   static NoAdmin none;
   auto* admin = dynamic_cast<SessionAdmin*>(session);

@@ -7,6 +7,7 @@
 
 #include <QObject>
 #include <QStringList>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -42,6 +43,11 @@ class SessionAdmin {
   virtual void deleteGroupOffsets(const std::string& group, const std::vector<PartitionName>& partitions,
                                   std::function<void(OffsetsAnswer)> done) = 0;
   virtual void deleteGroup(const std::string& group, std::function<void(QString error)> done) = 0;
+
+  // --- the quorum of the metadata log
+  // Lets an observer vote, or takes a voter out (KIP-853). `done` comes when a majority has committed it. By default: not
+  // possible here.
+  virtual void changeVoter(std::int32_t node, bool voter, std::function<void(QString error)> done);
 
   // --- built-in consumers: members of ordinary groups, over a real connection
   [[nodiscard]] virtual QStringList consumerAssignors() const = 0;
