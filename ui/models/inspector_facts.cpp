@@ -2,10 +2,12 @@
 #include "ui/models/inspector_facts.h"
 
 #include <QCoreApplication>
+#include <QDateTime>
 #include <algorithm>
 
 #include "engine/observe/protocol_names.h"
 #include "ui/models/client_facts.h"
+#include "ui/models/inspector_replication.h"
 #include "ui/painting/text.h"
 
 namespace hw::ui {
@@ -98,32 +100,9 @@ Levels levels_of(const PartitionView& partition) {
 
 QString offset_or_dash(bool known, std::int64_t offset) { return known ? format_offset(offset) : QStringLiteral("–"); }
 
-// The formula of the high watermark with its current inputs.
-QStringList hw_formula(const PartitionView& p, const Levels& l) {
-  QStringList inputs;
-  for (const BrokerId id : p.isr) {
-    const observe::ReplicaView* r = p.replica(id);
-    const bool known = r != nullptr && r->counters != nullptr;
-    inputs << QStringLiteral("n%1 %2").arg(id.value()).arg(known ? format_offset(r->counters->log_end_offset.get())
-                                                                 : QStringLiteral("?"));
-  }
-  return {QStringLiteral("HW %1 = min LEO over ISR").arg(offset_or_dash(l.known, l.hw)),
-          QStringLiteral("{ %1 }").arg(inputs.join(QStringLiteral(", ")))};
-}
-
-std::vector<FactSection> explain_partition(const PartitionView& p, const Levels& l) {
-  std::vector<FactSection> out;
-  FactSection hw;
-  hw.label = InspectorText::tr("High watermark");
-  hw.prose = InspectorText::tr("Consumers see records <b>below</b> this offset. They are on every replica of the in-sync set, so "
-                  "they survive the loss of any one of them.");
-  hw.formula = hw_formula(p, l);
-  out.push_back(hw);
-  FactSection leo;
-  leo.label = InspectorText::tr("Log end offset");
-  leo.prose = InspectorText::tr("The offset that the <b>next</b> record of this replica will get.");
-  leo.formula = {QStringLiteral("LEO %1 = last offset + 1").arg(offset_or_dash(l.known, l.leo))};
-  out.push_back(leo);
+std::vector<FactSection> explain_partition(const ClusterView& view, const TopicView& topic, const PartitionView& p, const Levels& l,
+                                           std::int64_t now_ms) {
+  std::vector<FactSection> out = explain_replication(p, partition_facts(view, &topic, p, now_ms));
   FactSection lso;
   lso.label = InspectorText::tr("Last stable offset");
   lso.prose = InspectorText::tr("A <b>read_committed</b> consumer stops here: at the first record of a transaction that is still "
@@ -141,50 +120,18 @@ std::vector<FactSection> explain_partition(const PartitionView& p, const Levels&
   return out;
 }
 
-FactSection explain_now(const PartitionView& p, const Levels& l) {
-  FactSection s;
-  s.label = InspectorText::tr("Explain");
-  if (p.leader == kNoBroker) {
-    s.prose = InspectorText::tr("This partition has <b>no leader</b>: nobody can write to it or read from it until one of its "
-                   "replicas comes back.");
-    return s;
-  }
-  if (p.replicas.size() <= 1) {
-    s.prose = InspectorText::tr("<b>Node %1</b> has the only replica. Every record is visible to consumers as soon as it is in its log.")
-                  .arg(p.leader.value());
-    s.note = InspectorText::tr("With one replica, the loss of this node loses the partition.");
-  } else if (l.hw < l.leo) {
-    QString slow;
-    std::int64_t lowest = l.leo;
-    for (const observe::ReplicaView& r : p.replicas) {
-      const bool in_sync = std::find(p.isr.begin(), p.isr.end(), r.node) != p.isr.end();
-      if (in_sync && r.counters != nullptr && r.counters->log_end_offset.get() < lowest) {
-        lowest = r.counters->log_end_offset.get();
-        slow = node_name(r.node);
-      }
-    }
-    s.prose = slow.isEmpty() ? InspectorText::tr("The high watermark follows the log end in a moment.")
-                             : InspectorText::tr("The high watermark waits for <b>%1</b>, which is in the in-sync set but behind.").arg(slow);
-  } else {
-    s.prose = InspectorText::tr("Every record of this partition is on all replicas of the in-sync set. <b>Node %1</b> leads: "
-                   "producers write to it, the others copy from it.")
-                  .arg(p.leader.value());
-  }
-  s.formula = hw_formula(p, l);
-  return s;
-}
-
 void add_partition_facts(FactSection& s, const PartitionView& p, const Levels& l) {
   Fact leader = linked(words(InspectorText::tr("Leader"), node_name(p.leader), p.leader == kNoBroker ? Glyph::cross : Glyph::crown),
                        p.leader == kNoBroker ? Selection() : Selection::ofNode(p.leader.value()));
   leader.words = false;
   s.facts.push_back(leader);
-  s.facts.push_back(fact(InspectorText::tr("Leader epoch"), QString::number(p.leader_epoch.value())));
+  s.facts.push_back(fact(InspectorText::tr("Leader epoch"), QString::number(p.leader_epoch.value()), p.replicas.size() > 1));
   Fact isr = fact(InspectorText::tr("In-sync set"), p.isr.empty() ? QStringLiteral("–") : ids(p.isr));
   if (p.isr.size() < p.replicas.size()) {
     isr.glyph = Glyph::quarter;
     isr.tone = Fact::Tone::warn;
   }
+  isr.explained = p.replicas.size() > 1;
   s.facts.push_back(isr);
   s.facts.push_back(fact(InspectorText::tr("Log start"), offset_or_dash(l.known, l.log_start), true));
   s.facts.push_back(fact(InspectorText::tr("Last stable (LSO)"), offset_or_dash(l.known, l.lso), true));
@@ -302,7 +249,7 @@ void about_cluster(InspectorFacts& out, const ClusterView& view, const Inspector
   out.overview.push_back(id);
 }
 
-void about_node(InspectorFacts& out, const ClusterView& view, const Selection& selection) {
+void about_node(InspectorFacts& out, const ClusterView& view, const Selection& selection, std::int64_t now_ms) {
   const auto it = view.nodes.find(BrokerId(selection.node));
   if (it == view.nodes.end()) {
     missing(out, InspectorText::tr("Node"));
@@ -354,6 +301,9 @@ void about_node(InspectorFacts& out, const ClusterView& view, const Selection& s
   leader.glyph = leads > 0 ? Glyph::crown : Glyph::none;
   s.facts.push_back(leader);
   out.overview.push_back(s);
+  for (FactSection& standing : node_standing(view, node, now_ms)) {
+    out.overview.push_back(std::move(standing));
+  }
   if (node.counters != nullptr) {
     FactSection traffic;
     traffic.label = InspectorText::tr("Since it started");
@@ -372,6 +322,9 @@ void about_node(InspectorFacts& out, const ClusterView& view, const Selection& s
                       .arg(node.broker && node.controller ? InspectorText::tr("<b>both</b>")
                                                           : (node.broker ? InspectorText::tr("a <b>broker</b>") : InspectorText::tr("a <b>controller</b>")));
   out.explain.push_back(connect);
+  for (FactSection& standing : explain_standing(view, node, now_ms)) {
+    out.explain.push_back(std::move(standing));
+  }
 }
 
 void about_topic(InspectorFacts& out, const ClusterView& view, const Selection& selection) {
@@ -445,7 +398,7 @@ void about_topic(InspectorFacts& out, const ClusterView& view, const Selection& 
   out.config = topic_config(*topic);
 }
 
-void about_partition(InspectorFacts& out, const ClusterView& view, const Selection& selection) {
+void about_partition(InspectorFacts& out, const ClusterView& view, const Selection& selection, std::int64_t now_ms) {
   const TopicView* topic = nullptr;
   const PartitionView* p = find_partition(view, selection, topic);
   if (p == nullptr) {
@@ -466,17 +419,21 @@ void about_partition(InspectorFacts& out, const ClusterView& view, const Selecti
   s.facts.push_back(fact(InspectorText::tr("Size"), l.known ? format_bytes(l.size) : QStringLiteral("–")));
   s.facts.push_back(fact(InspectorText::tr("Segments"), offset_or_dash(l.known, l.segments)));
   out.overview.push_back(s);
-  out.overview.push_back(explain_now(*p, l));
+  const PartitionFacts replication = partition_facts(view, topic, *p, now_ms);
+  out.overview.push_back(explain_partition_now(*p, replication));
+  if (FactSection replicas = replicas_section(replication); !replicas.facts.empty()) {
+    out.overview.push_back(std::move(replicas));
+  }
   FactSection groups = groups_of(view, topic->name, p->index, l);
   if (!groups.facts.empty()) {
     out.overview.push_back(groups);
   }
   out.overview.push_back(partition_actions(selection));
-  out.explain = explain_partition(*p, l);
+  out.explain = explain_partition(view, *topic, *p, l, now_ms);
   out.config = topic_config(*topic);
 }
 
-void about_range(InspectorFacts& out, const ClusterView& view, const Selection& selection) {
+void about_range(InspectorFacts& out, const ClusterView& view, const Selection& selection, std::int64_t now_ms) {
   const TopicView* topic = nullptr;
   const PartitionView* p = find_partition(view, selection, topic);
   if (p == nullptr) {
@@ -497,12 +454,13 @@ void about_range(InspectorFacts& out, const ClusterView& view, const Selection& 
   add_partition_facts(marks, *p, l);
   out.overview.push_back(marks);
   out.overview.push_back(partition_actions(selection));
-  out.explain = explain_partition(*p, l);
+  out.explain = explain_partition(view, *topic, *p, l, now_ms);
   out.config = topic_config(*topic);
 }
 
 void about_record(InspectorFacts& out, const ClusterView& view, const Selection& selection,
                   const InspectorContext& context) {
+  const std::int64_t now_ms = context.now_ms != 0 ? context.now_ms : QDateTime::currentMSecsSinceEpoch();
   const TopicView* topic = nullptr;
   const PartitionView* p = find_partition(view, selection, topic);
   if (p == nullptr) {
@@ -567,7 +525,7 @@ void about_record(InspectorFacts& out, const ClusterView& view, const Selection&
   }
   FactSection actions = partition_actions(selection);
   out.overview.push_back(actions);
-  out.explain = explain_partition(*p, l);
+  out.explain = explain_partition(view, *topic, *p, l, now_ms);
   out.config = topic_config(*topic);
 }
 
@@ -805,22 +763,23 @@ void about_connection(InspectorFacts& out, const ClusterView& view, const Select
 InspectorFacts inspect(const ClusterView& view, const Selection& selection, const InspectorContext& context) {
   InspectorFacts out;
   out.title = selection.address();
+  const std::int64_t now_ms = context.now_ms != 0 ? context.now_ms : QDateTime::currentMSecsSinceEpoch();
   switch (selection.kind) {
     case Selection::Kind::none:
     case Selection::Kind::cluster:
       about_cluster(out, view, context);
       break;
     case Selection::Kind::node:
-      about_node(out, view, selection);
+      about_node(out, view, selection, now_ms);
       break;
     case Selection::Kind::topic:
       about_topic(out, view, selection);
       break;
     case Selection::Kind::partition:
-      about_partition(out, view, selection);
+      about_partition(out, view, selection, now_ms);
       break;
     case Selection::Kind::offset_range:
-      about_range(out, view, selection);
+      about_range(out, view, selection, now_ms);
       break;
     case Selection::Kind::record:
       about_record(out, view, selection, context);

@@ -61,6 +61,7 @@ struct InspectorContext {
   StorageInfo storage;
   const RecordRow* record = nullptr;  // of a selected record, once it has been read
   QString record_error;
+  std::int64_t now_ms = 0;  // wall time; 0: that of the call
 };
 
 [[nodiscard]] InspectorFacts inspect(const observe::ClusterView& view, const Selection& selection,

@@ -3,6 +3,7 @@
 
 #include <QCoreApplication>
 #include <algorithm>
+#include <charconv>
 
 namespace hw::ui {
 
@@ -27,6 +28,14 @@ struct Move {
 
 bool contains(const std::vector<BrokerId>& all, BrokerId one) { return std::find(all.begin(), all.end(), one) != all.end(); }
 
+std::int32_t minimum_of(const observe::TopicView& topic, const observe::PartitionView& partition) {
+  std::int32_t minimum = partition.min_insync_replicas;
+  if (const auto set = topic.configs.find("min.insync.replicas"); set != topic.configs.end()) {
+    std::from_chars(set->second.data(), set->second.data() + set->second.size(), minimum);
+  }
+  return std::min(minimum, static_cast<std::int32_t>(partition.replicas.size()));
+}
+
 QString sentence_of(const Move& move) {
   QString out = move.partitions == 1 ? Story::tr("Leader of %1 moved %2 → %3").arg(move.first)
                                      : Story::tr("Leaders of %Ln partitions moved %2 → %3", nullptr, move.partitions);
@@ -47,16 +56,106 @@ QString sentence_of(const Move& move) {
 
 QStringList LeaderStory::take(const observe::ViewPtr& view) {
   const observe::ViewPtr before = std::exchange(seen_, view);
-  if (before == nullptr || before->topics == view->topics) {
-    return {};
+  QStringList told;
+  if (before == nullptr) {
+    controller_ = view->quorum->leader;
+    return told;
   }
+  if (before->quorum != view->quorum || before->nodes != view->nodes) {
+    tellQuorum(*before, *view, told);
+    tellBrokers(*before, *view, told);
+  }
+  if (before->topics != view->topics) {
+    tellPartitions(*before, *view, told);
+  }
+  if (told.size() > kTold) {
+    const int more = static_cast<int>(told.size()) - kTold;
+    told = told.mid(0, kTold);
+    told << Story::tr("And %Ln more change(s).", nullptr, more);
+  }
+  return told;
+}
+
+// When the node of a leader ended; 0: it runs, or nothing is known of it.
+WallTime LeaderStory::endedAt(const observe::ClusterView& view, BrokerId node) {
+  const auto at = view.nodes.find(node);
+  const bool ended = at != view.nodes.end() && (at->second->state == observe::NodeView::State::killed ||
+                                                at->second->state == observe::NodeView::State::stopped);
+  return ended ? at->second->since : WallTime{};
+}
+
+void LeaderStory::tellQuorum(const observe::ClusterView& before, const observe::ClusterView& view, QStringList& told) {
+  const observe::QuorumView& was = *before.quorum;
+  const observe::QuorumView& is = *view.quorum;
+  const WallTime now = is.history.empty() ? WallTime{} : is.history.back().at;
+  if (was.leader != kNoBroker && is.leader != was.leader) {
+    const WallTime ended = endedAt(view, was.leader);
+    controller_gone_ = ended.ms != 0 ? ended : now;
+  }
+  if (is.leader != kNoBroker && is.leader != was.leader) {
+    if (controller_ != kNoBroker && controller_ != is.leader) {
+      const std::int64_t took = controller_gone_.ms == 0 ? -1 : std::max<std::int64_t>(0, now.ms - controller_gone_.ms);
+      told << (took >= 0 ? Story::tr("The active controller moved %1 → %2 in %3 ms (epoch %4); changes of the metadata waited so long.")
+                               .arg(controller_.value())
+                               .arg(is.leader.value())
+                               .arg(took)
+                               .arg(is.epoch)
+                         : Story::tr("The active controller moved %1 → %2 (epoch %3).").arg(controller_.value()).arg(is.leader.value()).arg(is.epoch));
+    } else if (controller_ == is.leader && was.leader == kNoBroker && is.epoch > was.epoch) {
+      told << Story::tr("Controller %1 leads again, epoch %2.").arg(is.leader.value()).arg(is.epoch);
+    }
+    controller_ = is.leader;
+    controller_gone_ = {};
+  }
+  if (is.voters.size() > 1) {
+    const auto voters = std::count_if(is.voters.begin(), is.voters.end(), [&](const auto& voter) {
+      const auto replica = is.replicas.find(voter.id);
+      return replica == is.replicas.end() || replica->second.online;
+    });
+    const bool majority = voters * 2 > static_cast<std::ptrdiff_t>(is.voters.size());
+    if (majority != majority_) {
+      majority_ = majority;
+      told << (majority ? Story::tr("The controllers have a majority again: the metadata can change.")
+                        : Story::tr("Only %1 of %2 controllers run: no majority. Records still flow; leaders, in-sync sets and topics cannot change.")
+                              .arg(voters)
+                              .arg(is.voters.size()));
+    }
+  }
+}
+
+void LeaderStory::tellBrokers(const observe::ClusterView& before, const observe::ClusterView& view, QStringList& told) {
+  for (const auto& [id, node] : view.nodes) {
+    const auto known = before.nodes.find(id);
+    if (known == before.nodes.end() || known->second == node || !node->registered || !known->second->registered) {
+      continue;
+    }
+    const observe::NodeView& was = *known->second;
+    if (node->fenced && !was.fenced) {
+      const WallTime ended = endedAt(view, id);
+      const std::int64_t after = ended.ms == 0 ? -1 : node->registration_since.ms - ended.ms;
+      if (node->in_controlled_shutdown) {
+        continue;  // it said so before
+      }
+      told << (after > 0 ? Story::tr("Node %1 is fenced: no heartbeat, %2 ms after it ended.").arg(id.value()).arg(after)
+                         : Story::tr("Node %1 is fenced: the controller has not heard from it, so it leads nothing.").arg(id.value()));
+    } else if (!node->fenced && was.fenced) {
+      told << Story::tr("Node %1 is not fenced any more: it may lead when it is in sync.").arg(id.value());
+    } else if (node->in_controlled_shutdown && !was.in_controlled_shutdown) {
+      told << Story::tr("Node %1 shuts down under control: what it leads moves first.").arg(id.value());
+    }
+  }
+}
+
+void LeaderStory::tellPartitions(const observe::ClusterView& before, const observe::ClusterView& view, QStringList& told) {
   std::vector<Move> moves;
   std::map<std::pair<BrokerId, bool>, int> in_sync;  // node and whether it came or went: partitions
   int leaderless = 0;
+  int below_minimum = 0;  // that were not before
+  QString below_first;
   QString leaderless_first;
-  for (const auto& [name, topic] : *view->topics) {
-    const auto known = before->topics->find(name);
-    if (known == before->topics->end() || known->second == topic || known->second->id != topic->id) {
+  for (const auto& [name, topic] : *view.topics) {
+    const auto known = before.topics->find(name);
+    if (known == before.topics->end() || known->second == topic || known->second->id != topic->id) {
       continue;
     }
     const std::size_t partitions = std::min(known->second->partitions.size(), topic->partitions.size());
@@ -83,6 +182,10 @@ QStringList LeaderStory::take(const observe::ViewPtr& view) {
           ++in_sync[{replica.node, now}];
         }
       }
+      const auto minimum = static_cast<std::size_t>(std::max(1, minimum_of(*topic, *is)));
+      if (is->isr.size() < minimum && was->isr.size() >= minimum && is->leader != kNoBroker) {
+        below_first = below_minimum++ == 0 ? address : below_first;
+      }
       if (was->leader == is->leader) {
         continue;
       }
@@ -101,12 +204,9 @@ QStringList LeaderStory::take(const observe::ViewPtr& view) {
       if (old.last == is->leader || old.last == kNoBroker) {
         continue;  // it has come back
       }
-      if (const auto node = view->nodes.find(old.last); node != view->nodes.end()) {
-        const auto state = node->second->state;
-        if (state == observe::NodeView::State::killed || state == observe::NodeView::State::stopped) {
-          old.since = std::min(old.since, node->second->since);
-          timed = true;
-        }
+      if (const WallTime ended = endedAt(view, old.last); ended.ms != 0) {
+        old.since = std::min(old.since, ended);
+        timed = true;
       }
       Move move;
       move.from = old.last;
@@ -130,9 +230,8 @@ QStringList LeaderStory::take(const observe::ViewPtr& view) {
       }
     }
   }
-  std::erase_if(gone_, [&](const auto& each) { return view->find_topic(each.first.first) == nullptr; });
-  std::erase_if(orphans_, [&](const auto& each) { return view->find_topic(each.first.first) == nullptr; });
-  QStringList told;
+  std::erase_if(gone_, [&](const auto& each) { return view.find_topic(each.first.first) == nullptr; });
+  std::erase_if(orphans_, [&](const auto& each) { return view.find_topic(each.first.first) == nullptr; });
   for (const Move& move : moves) {
     told << sentence_of(move);
   }
@@ -148,12 +247,11 @@ QStringList LeaderStory::take(const observe::ViewPtr& view) {
                            : Story::tr("Node %1 left the in-sync replicas of %Ln partition(s).", nullptr, partitions).arg(node));
     }
   }
-  if (told.size() > kTold) {
-    const int more = static_cast<int>(told.size()) - kTold;
-    told = told.mid(0, kTold);
-    told << Story::tr("And %Ln more change(s).", nullptr, more);
+  if (below_minimum > 0) {
+    told << (below_minimum == 1 ? Story::tr("%1 has fewer in-sync replicas than min.insync.replicas: acks=all is refused there.").arg(below_first)
+                                : Story::tr("%Ln partitions have fewer in-sync replicas than min.insync.replicas: acks=all is refused there.", nullptr,
+                                            below_minimum));
   }
-  return told;
 }
 
 }  // namespace hw::ui

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LeaderStory: what a change of leaders and in-sync replicas meant, in one sentence each, from two views that follow each other.
+// LeaderStory: what a change of leaders, in-sync replicas, brokers and controllers meant, in one sentence each, from two views that
+// follow each other.
 //
 // "Leader of orders/0 moved 2 → 1 in 212 ms; 0 acknowledged records lost." The time runs from the end of the old leader's node, or
 // from when the partition lost its leader. What was lost is what lay below the old leader's high watermark and is not in the new
@@ -22,7 +23,7 @@ class LeaderStory {
  public:
   // `view` is never null. Nothing is told of the first one.
   [[nodiscard]] QStringList take(const observe::ViewPtr& view);
-  static constexpr int kTold = 3;  // sentences at once, at most; the rest is counted
+  static constexpr int kTold = 4;  // sentences at once, at most; the rest is counted
 
  private:
   struct Orphan {  // without a leader
@@ -31,7 +32,15 @@ class LeaderStory {
     std::int64_t high_watermark = -1;
     std::vector<BrokerId> isr;
   };
+  void tellQuorum(const observe::ClusterView& before, const observe::ClusterView& view, QStringList& told);
+  static void tellBrokers(const observe::ClusterView& before, const observe::ClusterView& view, QStringList& told);
+  [[nodiscard]] static WallTime endedAt(const observe::ClusterView& view, BrokerId node);
+  void tellPartitions(const observe::ClusterView& before, const observe::ClusterView& view, QStringList& told);
+
   observe::ViewPtr seen_;
+  BrokerId controller_ = kNoBroker;  // the last one that led
+  WallTime controller_gone_;         // when it was seen to lead no more; 0: it leads
+  bool majority_ = true;
   std::map<std::pair<std::string, std::int32_t>, Orphan> orphans_;
   // Of leaders whose node has ended, so that the view has them no more.
   std::map<std::pair<std::string, std::int32_t>, std::shared_ptr<const event::ReplicaCounters>> gone_;

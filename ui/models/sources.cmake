@@ -13,12 +13,16 @@ list(APPEND HW_UI_SOURCES
   ui/models/group_model.cpp ui/models/group_model.h
   ui/models/group_why.cpp ui/models/group_why.h
   ui/models/inspector_facts.cpp ui/models/inspector_facts.h
+  ui/models/inspector_replication.cpp ui/models/inspector_replication.h
   ui/models/leader_story.cpp ui/models/leader_story.h
   ui/models/listener_doctor.cpp ui/models/listener_doctor.h
   ui/models/object_export.cpp ui/models/object_export.h
   ui/models/key_moves.cpp ui/models/key_moves.h
   ui/models/offset_reset.cpp ui/models/offset_reset.h
+  ui/models/election_history.cpp ui/models/election_history.h
+  ui/models/quorum_facts.cpp ui/models/quorum_facts.h
   ui/models/record_history.cpp ui/models/record_history.h
+  ui/models/replica_facts.cpp ui/models/replica_facts.h
   ui/models/retention_preview.cpp ui/models/retention_preview.h
   ui/models/row_diff.h
   ui/models/topic_model.cpp ui/models/topic_model.h

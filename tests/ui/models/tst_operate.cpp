@@ -371,7 +371,10 @@ void TestOperate::lagInRecordsLeavesOutWhatIsGone() {
   counters->log_end_offset.set(160);
   auto part = std::make_shared<observe::PartitionView>();
   part->leader = BrokerId(1);
-  part->replicas.push_back({BrokerId(1), true, counters, {}});
+  observe::ReplicaView replica;
+  replica.node = BrokerId(1);
+  replica.counters = counters;
+  part->replicas.push_back(std::move(replica));
   observe::TopicView topic;
   topic.partitions.push_back(part);
   const PartitionLag lag = partition_lag(topic, PartitionIndex(0), 40);

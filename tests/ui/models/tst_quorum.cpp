@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+// The quorum in facts and words: who may fail, how an election went and why, what a metadata record says; and how a partition's
+// replicas stand to their leader.
+#include <QTest>
+#include <memory>
+
+#include "engine/metadata/image/record.h"
+#include "engine/observe/reducer.h"
+#include "ui/models/election_history.h"
+#include "ui/models/inspector_replication.h"
+#include "ui/models/leader_story.h"
+#include "ui/session/metadata_record.h"
+#include "ui/models/quorum_facts.h"
+#include "ui/models/replica_facts.h"
+
+using namespace hw;      // NOLINT(google-build-using-namespace): a test
+using namespace hw::ui;  // NOLINT(google-build-using-namespace): a test
+
+namespace {
+
+constexpr Uuid kTopic{1, 1};
+
+struct Feed {
+  observe::Reducer reducer;
+  std::int64_t ms = 1'000'000;
+  std::map<int, std::shared_ptr<event::FollowerCounters>> followers;
+  std::map<int, std::shared_ptr<event::ReplicaCounters>> logs;
+
+  void operator()(event::Any e, int node = 1) {
+    static std::uint64_t sequence = 0;
+    reducer.apply({++sequence, BrokerId(node), WallTime{ms}, std::move(e)});
+  }
+  void role(int node, event::QuorumRole r, std::int32_t epoch, int leader, event::QuorumCause cause) {
+    (*this)(event::QuorumRoleChanged{BrokerId(node), r, cause, true, epoch, BrokerId(leader)}, node);
+  }
+  void vote(int voter, int candidate, std::int32_t epoch, bool pre_vote, bool granted) {
+    (*this)(event::QuorumVoteCast{BrokerId(voter), BrokerId(candidate), epoch, pre_vote, granted}, voter);
+  }
+  void track(int leader, std::int32_t epoch, int replica, std::int64_t end) {
+    auto& counters = followers[replica];
+    counters = std::make_shared<event::FollowerCounters>();
+    counters->log_end_offset.set(end);
+    counters->fetched_at_ms.set(ms);
+    counters->caught_up_at_ms.set(ms);
+    (*this)(event::QuorumReplicaTracked{BrokerId(leader), epoch, BrokerId(replica), {}, counters}, leader);
+  }
+  // Three voters, the first leads epoch 1; the fourth node observes.
+  void quorum() {
+    event::QuorumVotersChanged voters{BrokerId(1), Offset(2), {}};
+    for (const int id : {1, 2, 3}) {
+      voters.voters.push_back({BrokerId(id), {}, "h", 1});
+    }
+    (*this)(voters);
+    for (const int id : {1, 2, 3, 4}) {
+      (*this)(event::NodeStarted{.node = BrokerId(id)}, id);
+      logs[id] = std::make_shared<event::ReplicaCounters>();
+      logs[id]->log_end_offset.set(100);
+      logs[id]->high_watermark.set(100);
+      (*this)(event::ReplicaOpened{BrokerId(id), observe::kMetadataTopicId, PartitionIndex(0), logs[id]}, id);
+      role(id, event::QuorumRole::unattached, 0, -1, event::QuorumCause::started);
+    }
+    role(1, event::QuorumRole::prospective, 0, -1, event::QuorumCause::no_leader_found);
+    vote(2, 1, 0, true, true);
+    role(1, event::QuorumRole::candidate, 1, -1, event::QuorumCause::pre_votes_won);
+    vote(2, 1, 1, false, true);
+    ms += 12;
+    role(1, event::QuorumRole::leader, 1, 1, event::QuorumCause::votes_won);
+    for (const int id : {2, 3, 4}) {
+      role(id, event::QuorumRole::follower, 1, 1, event::QuorumCause::heard_of_leader);
+      track(1, 1, id, 100);
+    }
+  }
+  QuorumFacts facts(const std::vector<NodeCondition>& conditions = {}) { return quorum_facts(*reducer.publish(), conditions, ms); }
+};
+
+RecordRow row_of(const metadata::Record& record) {
+  RecordRow row;
+  row.offset = 7;
+  row.leader_epoch = 3;
+  row.value = *metadata::encode_record(record);
+  return row;
+}
+
+}  // namespace
+
+class TestQuorum : public QObject {
+  Q_OBJECT
+
+ private slots:
+  void saysHowManyMayFail() {
+    Feed feed;
+    feed.quorum();
+    QuorumFacts facts = feed.facts();
+    QCOMPARE(facts.voters.size(), std::size_t{3});
+    QCOMPARE(facts.observers.size(), std::size_t{1});
+    QCOMPARE(facts.leader, 1);
+    QCOMPARE(facts.majority, 2);
+    QCOMPARE(facts.answering, 3);
+    QCOMPARE(facts.glyph, Glyph::disc);
+    QVERIFY2(facts.verdict.contains(QStringLiteral("One of them may fail")), qPrintable(facts.verdict));
+    QCOMPARE(facts.find(2)->role, QStringLiteral("voter"));
+    QCOMPARE(facts.find(4)->role, QStringLiteral("observer"));
+    // One is killed: the bare majority.
+    feed.logs[1]->log_end_offset.set(110);
+    feed(event::NodeStopped{BrokerId(3), false}, 3);
+    facts = feed.facts();
+    QCOMPARE(facts.answering, 2);
+    QCOMPARE(facts.glyph, Glyph::quarter);
+    QVERIFY2(facts.verdict.contains(QStringLiteral("One more failure stops")), qPrintable(facts.verdict));
+    QVERIFY(facts.find(3)->role.startsWith(QStringLiteral("killed")));
+    QCOMPARE(facts.find(3)->behind, std::int64_t{10});  // how far it was
+    // One is paused: it is there and silent.
+    NodeCondition paused;
+    paused.node = 2;
+    paused.paused = true;
+    facts = feed.facts({paused});
+    QVERIFY(facts.lost());
+    QCOMPARE(facts.glyph, Glyph::cross);
+    QCOMPARE(facts.find(2)->glyph, Glyph::bolt);
+    // The leader goes too.
+    feed(event::NodeStopped{BrokerId(1), false}, 1);
+    facts = feed.facts();
+    QCOMPARE(facts.leader, -1);
+    QVERIFY2(facts.verdict.startsWith(QStringLiteral("No controller leads: 1 of 3")), qPrintable(facts.verdict));
+  }
+
+  void whoDoesNotFetchDoesNotAnswer() {
+    Feed feed;
+    feed.quorum();
+    feed.ms += 5'000;
+    feed.followers[2]->fetched_at_ms.set(feed.ms);
+    const QuorumFacts facts = feed.facts();
+    QCOMPARE(facts.answering, 2);
+    QCOMPARE(facts.find(3)->glyph, Glyph::quarter);
+    QCOMPARE(facts.find(3)->fetched_ms, std::int64_t{5'000});
+    QCOMPARE(facts.find(2)->fetched_ms, std::int64_t{0});
+  }
+
+  void anElectionSaysWhyAndHowLong() {
+    Feed feed;
+    feed.quorum();
+    feed.ms += 60'000;
+    feed(event::NodeStopped{BrokerId(1), false}, 1);
+    feed.ms += 1'600;
+    feed.role(2, event::QuorumRole::prospective, 1, 1, event::QuorumCause::leader_silent);
+    feed.ms += 2;
+    feed.vote(3, 2, 1, true, true);
+    feed.role(2, event::QuorumRole::candidate, 2, -1, event::QuorumCause::pre_votes_won);
+    feed.ms += 5;
+    feed.vote(3, 2, 2, false, true);
+    feed.ms += 1;
+    feed.role(2, event::QuorumRole::leader, 2, 2, event::QuorumCause::votes_won);
+    feed.ms += 1;
+    feed.role(3, event::QuorumRole::follower, 2, 2, event::QuorumCause::heard_of_leader);
+    const std::vector<Election> all = election_history(*feed.reducer.publish());
+    QCOMPARE(all.size(), std::size_t{2});
+    QCOMPARE(all[0].reason, QStringLiteral("the quorum starts"));
+    QCOMPARE(all[0].tookMs(), std::int64_t{12});
+    const Election& e = all[1];
+    QCOMPARE(e.epoch, 2);
+    QCOMPARE(e.leader, 2);
+    QCOMPARE(e.before, 1);
+    QCOMPARE(e.tookMs(), std::int64_t{8});
+    QCOMPARE(e.leaderlessMs(), std::int64_t{1'608});
+    QVERIFY(e.killed);
+    QCOMPARE(e.reason, QStringLiteral("leader 1 was killed; controller 2 missed it"));
+    QCOMPARE(e.votes.size(), std::size_t{2});
+    QVERIFY(e.votes[0].pre_vote && e.votes[0].granted && !e.votes[1].pre_vote);
+    // What 3 was before, and that it follows now.
+    const auto of = [&](int node) { return std::count_if(e.bands.begin(), e.bands.end(), [&](const auto& b) { return b.node == node; }); };
+    QCOMPARE(of(3), std::ptrdiff_t{2});
+    QCOMPARE(of(2), std::ptrdiff_t{4});  // follower, pre-vote, candidate, leader
+  }
+
+  void aRefusedPreVoteIsNoElection() {
+    Feed feed;
+    feed.quorum();
+    feed.ms += 10'000;
+    feed.role(3, event::QuorumRole::prospective, 1, 1, event::QuorumCause::leader_silent);
+    feed.vote(2, 3, 1, true, false);
+    feed.role(3, event::QuorumRole::follower, 1, 1, event::QuorumCause::pre_votes_lost);
+    const std::vector<Election> all = election_history(*feed.reducer.publish());
+    QCOMPARE(all.size(), std::size_t{2});
+    QVERIFY(all[1].refused);
+    QVERIFY(!all[1].decided());
+    QCOMPARE(all[1].leader, 1);
+  }
+
+  void aStoryOfControllersAndBrokers() {
+    Feed feed;
+    feed.quorum();
+    const auto registered = [&](int node, bool fenced, bool leaving, std::int64_t at) {
+      feed(event::BrokerChanged{BrokerId(node), true, fenced, leaving, 5, Offset(at)});
+    };
+    registered(1, false, false, 10);
+    registered(3, false, false, 11);
+    LeaderStory story;
+    QVERIFY(story.take(feed.reducer.publish()).isEmpty());
+    feed.ms = 2'000'000;
+    feed(event::NodeStopped{BrokerId(1), false}, 1);
+    QVERIFY(story.take(feed.reducer.publish()).isEmpty());  // that it was killed says who did it
+    feed.ms += 1'700;
+    feed.role(2, event::QuorumRole::leader, 2, 2, event::QuorumCause::votes_won);
+    QCOMPARE(story.take(feed.reducer.publish()),
+             QStringList{QStringLiteral("The active controller moved 1 → 2 in 1700 ms (epoch 2); changes of the metadata waited so long.")});
+    feed.ms += 400;
+    registered(1, true, false, 12);
+    QCOMPARE(story.take(feed.reducer.publish()), QStringList{QStringLiteral("Node 1 is fenced: no heartbeat, 2100 ms after it ended.")});
+    registered(3, false, true, 13);
+    QCOMPARE(story.take(feed.reducer.publish()), QStringList{QStringLiteral("Node 3 shuts down under control: what it leads moves first.")});
+    registered(3, true, true, 14);
+    QVERIFY(story.take(feed.reducer.publish()).isEmpty());
+    feed(event::NodeStopped{BrokerId(3), true}, 3);
+    const QStringList lost = story.take(feed.reducer.publish());
+    QCOMPARE(lost.size(), 1);
+    QVERIFY2(lost.front().startsWith(QStringLiteral("Only 1 of 3 controllers run: no majority.")), qPrintable(lost.front()));
+  }
+
+  void metadataRecordsAreReadable() {
+    Feed feed;
+    feed(event::TopicCreated{kTopic, "orders", false});
+    const observe::ViewPtr view = feed.reducer.publish();
+    wire::PartitionChangeRecord change;
+    change.topic_id = kTopic;
+    change.partition_id = PartitionIndex(2);
+    change.leader = BrokerId(3);
+    change.isr = std::vector<BrokerId>{BrokerId(1), BrokerId(3)};
+    const MetadataRecord told = describe_metadata(row_of(change), *view);
+    QCOMPARE(told.type, QStringLiteral("PartitionChange"));
+    QCOMPARE(told.text, QStringLiteral("orders/2: leader 3, in sync 1 3"));
+    QCOMPARE(told.about, Selection::ofPartition(QStringLiteral("orders"), 2));
+    QVERIFY2(told.fields.contains(QStringLiteral("leader=3")), qPrintable(told.fields));
+    wire::BrokerRegistrationChangeRecord fenced;
+    fenced.broker_id = BrokerId(2);
+    fenced.fenced = 1;
+    QCOMPARE(describe_metadata(row_of(fenced), *view).text, QStringLiteral("broker 2: fenced"));
+    RecordRow broken;
+    broken.value = Bytes::copy_of(std::string_view("\x01\x05"));
+    QVERIFY(describe_metadata(broken, *view).broken);
+  }
+
+  void whoHoldsTheHighWatermarkBack() {
+    Feed feed;
+    feed(event::TopicCreated{kTopic, "orders", false});
+    const std::vector<BrokerId> all{BrokerId(1), BrokerId(2), BrokerId(3)};
+    std::map<int, std::shared_ptr<event::ReplicaCounters>> logs;
+    std::map<int, std::shared_ptr<event::FollowerCounters>> told;
+    event::LeadershipBegan began{BrokerId(1), kTopic, PartitionIndex(0), LeaderEpoch(4), Offset(0), 2, seconds(3), {}};
+    for (const int id : {1, 2, 3}) {
+      logs[id] = std::make_shared<event::ReplicaCounters>();
+      logs[id]->log_end_offset.set(id == 3 ? 42 : 55);
+      logs[id]->high_watermark.set(42);
+      feed(event::ReplicaOpened{BrokerId(id), kTopic, PartitionIndex(0), logs[id]}, id);
+      if (id != 1) {
+        told[id] = std::make_shared<event::FollowerCounters>();
+        told[id]->log_end_offset.set(id == 3 ? 42 : 55);
+        told[id]->fetched_at_ms.set(feed.ms - (id == 3 ? 1'800 : 10));
+        told[id]->caught_up_at_ms.set(feed.ms - (id == 3 ? 1'800 : 10));
+        began.followers.push_back({BrokerId(id), told[id], nullptr});
+      }
+    }
+    feed(event::PartitionChanged{kTopic, PartitionIndex(0), BrokerId(1), LeaderEpoch(4), 1, all, all});
+    feed(began);
+    observe::ViewPtr view = feed.reducer.publish();
+    const observe::TopicView* topic = view->find_topic("orders");
+    PartitionFacts facts = partition_facts(*view, topic, *topic->partitions[0], feed.ms);
+    QVERIFY(!facts.frozen());
+    QVERIFY(facts.find(3)->holds);
+    QVERIFY(!facts.find(2)->holds);
+    QCOMPARE(facts.find(3)->leaves_ms, std::int64_t{1'200});
+    QCOMPARE(facts.find(3)->note, QStringLiteral("leaves in sync in 1.2 s"));
+    QCOMPARE(facts.find(2)->note, QStringLiteral("in sync"));
+    const FactSection now = explain_partition_now(*topic->partitions[0], facts);
+    QVERIFY2(now.prose.contains(QStringLiteral("Node 3")) && now.prose.contains(QStringLiteral("1.2 s")), qPrintable(now.prose));
+    QCOMPARE(now.formula.join(QLatin1Char(' ')), QStringLiteral("HW 42 = min LEO over ISR { n1 55, n2 55, n3 42 }"));
+    // Two are gone: fewer than min.insync.replicas.
+    feed(event::PartitionChanged{kTopic, PartitionIndex(0), BrokerId(1), LeaderEpoch(4), 2, all, {BrokerId(1)}, {BrokerId(2)}});
+    feed(event::NodeStarted{.node = BrokerId(3)}, 3);
+    feed(event::NodeStopped{BrokerId(3), false}, 3);
+    view = feed.reducer.publish();
+    topic = view->find_topic("orders");
+    facts = partition_facts(*view, topic, *topic->partitions[0], feed.ms);
+    QVERIFY(facts.frozen());
+    QVERIFY(facts.find(2)->eligible);
+    QVERIFY(facts.find(3)->fails);
+    QCOMPARE(facts.find(3)->log_end, std::int64_t{42});
+    const QStringList formula = high_watermark_formula(*topic->partitions[0], facts);
+    QCOMPARE(formula.front(), QStringLiteral("HW 42 stays: ISR 1 < min 2"));
+    const std::vector<FactSection> explained = explain_replication(*topic->partitions[0], facts);
+    QCOMPARE(explained.size(), std::size_t{4});
+    QVERIFY2(explained[1].note.contains(QStringLiteral("node 2 may still lead cleanly")), qPrintable(explained[1].note));
+  }
+};
+
+QTEST_APPLESS_MAIN(TestQuorum)
+#include "tst_quorum.moc"

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/models/quorum_facts.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+
+#include "ui/painting/text.h"
+
+namespace hw::ui {
+
+namespace {
+
+struct Words {
+  Q_DECLARE_TR_FUNCTIONS(QuorumFacts)
+};
+
+using event::QuorumRole;
+
+// A replica fetches twice a second at least (a fetch waits 500 ms); without one for so long something is wrong.
+constexpr std::int64_t kSilentMs = 1'500;
+
+std::int64_t since(std::int64_t ms) { return ms < 1'000 ? 0 : ms; }
+
+QString role_text(const observe::QuorumReplicaView& replica, bool voter, bool leads) {
+  if (leads) {
+    return Words::tr("leader");
+  }
+  if (!voter) {
+    return Words::tr("observer");
+  }
+  switch (replica.role) {
+    case QuorumRole::prospective:
+      return Words::tr("asks for pre-votes");
+    case QuorumRole::candidate:
+      return Words::tr("asks for votes");
+    case QuorumRole::unattached:
+      return Words::tr("looks for a leader");
+    case QuorumRole::resigned:
+      return Words::tr("gave up the lead");
+    case QuorumRole::leader:
+    case QuorumRole::follower:
+      break;
+  }
+  return Words::tr("voter");
+}
+
+const NodeCondition* condition_of(const std::vector<NodeCondition>& conditions, std::int32_t id) {
+  const auto at = std::find_if(conditions.begin(), conditions.end(), [&](const NodeCondition& c) { return c.node == id; });
+  return at == conditions.end() ? nullptr : &*at;
+}
+
+QuorumReplica replica_of(const observe::ClusterView& view, std::int32_t id, bool voter, const std::vector<NodeCondition>& conditions,
+                         std::int64_t now_ms) {
+  const observe::QuorumView& quorum = *view.quorum;
+  QuorumReplica out;
+  out.id = id;
+  out.voter = voter;
+  out.leads = quorum.leader.value() == id && id >= 0;
+  const auto known = quorum.replicas.find(BrokerId(id));
+  const auto node = view.nodes.find(BrokerId(id));
+  const bool online = known != quorum.replicas.end() && known->second.online;
+  if (known != quorum.replicas.end()) {
+    const observe::QuorumReplicaView& replica = known->second;
+    if (replica.counters) {
+      out.log_end = replica.counters->log_end_offset.get();
+      out.high_watermark = replica.counters->high_watermark.get();
+    }
+    if (!replica.snapshots.empty()) {
+      out.snapshot_end = replica.snapshots.back().end_offset.value();
+      out.snapshot_bytes = replica.snapshots.back().size_bytes;
+      out.snapshot_at = replica.snapshots.back().at;
+    }
+    out.role = role_text(replica, voter, out.leads);
+  } else {
+    out.role = voter ? Words::tr("voter") : Words::tr("observer");
+  }
+  for (const observe::QuorumView::Tracked& tracked : quorum.tracked) {
+    if (tracked.replica.value() == id) {
+      out.directory = QString::fromStdString(tracked.directory.text());
+      const std::int64_t fetched = tracked.counters->fetched_at_ms.get();
+      const std::int64_t caught_up = tracked.counters->caught_up_at_ms.get();
+      out.fetched_ms = fetched == 0 ? -1 : since(now_ms - fetched);
+      out.caught_up_ms = caught_up == 0 ? -1 : since(now_ms - caught_up);
+      if (out.log_end < 0) {
+        out.log_end = tracked.counters->log_end_offset.get();
+      }
+    }
+  }
+  for (const auto& one : quorum.voters) {
+    if (one.id.value() == id && out.directory.isEmpty()) {
+      out.directory = QString::fromStdString(one.directory.text());
+    }
+  }
+  const NodeCondition* condition = condition_of(conditions, id);
+  if (!online && known != quorum.replicas.end()) {
+    const bool killed = node != view.nodes.end() && node->second->state == observe::NodeView::State::killed;
+    const QString since = node == view.nodes.end() ? QString() : format_time(node->second->since.ms).section(QLatin1Char('.'), 0, 0);
+    out.role = (killed ? Words::tr("killed %1") : Words::tr("stopped %1")).arg(since).trimmed();
+    out.state = ReplicaState::offline;
+    out.glyph = Glyph::cross;
+    return out;
+  }
+  if (condition != nullptr && condition->paused) {
+    out.role = Words::tr("paused");
+    out.state = ReplicaState::behind;
+    out.glyph = Glyph::bolt;
+    return out;
+  }
+  if (condition != nullptr && condition->cut_off) {
+    out.role = out.leads ? Words::tr("leader, cut off") : Words::tr("cut off");
+    out.state = ReplicaState::behind;
+    out.glyph = Glyph::bolt;
+    return out;
+  }
+  const bool silent = !out.leads && quorum.leader != kNoBroker && known != quorum.replicas.end() && out.fetched_ms >= kSilentMs;
+  out.answers = known == quorum.replicas.end() ? (out.fetched_ms >= 0 && out.fetched_ms < kSilentMs) : !silent;
+  out.state = out.leads ? ReplicaState::leader : (silent ? ReplicaState::behind : ReplicaState::in_sync);
+  out.glyph = out.leads ? Glyph::crown : (silent ? Glyph::quarter : Glyph::disc);
+  if (known != quorum.replicas.end() && !out.leads && known->second.role != QuorumRole::follower && voter) {
+    out.glyph = Glyph::ring;
+  }
+  return out;
+}
+
+QString verdict_of(const QuorumFacts& facts) {
+  const int voters = static_cast<int>(facts.voters.size());
+  if (voters == 0) {
+    return Words::tr("The voters are not known yet.");
+  }
+  const QString count = Words::tr("%1 of %2").arg(facts.answering).arg(voters);
+  if (facts.leader < 0) {
+    return facts.lost() ? Words::tr("No controller leads: %1 voters answer and %2 are needed. Records still flow; topics, leaders and "
+                                    "in-sync sets cannot change until a majority is back.")
+                              .arg(count)
+                              .arg(facts.majority)
+                        : Words::tr("No controller leads at this moment: %1 voters answer, and they elect one.").arg(count);
+  }
+  if (facts.lost()) {
+    return Words::tr("Controller %1 still leads, but only %2 voters answer: it commits nothing and will give up.").arg(facts.leader).arg(count);
+  }
+  if (voters == 1) {
+    return Words::tr("Controller %1 is the only voter. While it is down nothing of the metadata can change.").arg(facts.leader);
+  }
+  if (facts.spare() == 0) {
+    return Words::tr("Controller %1 leads with the bare majority, %2. One more failure stops every change of the metadata.").arg(facts.leader).arg(count);
+  }
+  const QString may = facts.spare() == 1 ? Words::tr("One of them may fail, and changes still commit.")
+                                         : Words::tr("%1 of them may fail, and changes still commit.").arg(facts.spare());
+  return Words::tr("Controller %1 leads; %2 voters answer. %3").arg(facts.leader).arg(count, may);
+}
+
+}  // namespace
+
+const QuorumReplica* QuorumFacts::find(std::int32_t id) const {
+  for (const std::vector<QuorumReplica>* list : {&voters, &observers}) {
+    for (const QuorumReplica& replica : *list) {
+      if (replica.id == id) {
+        return &replica;
+      }
+    }
+  }
+  return nullptr;
+}
+
+QuorumFacts quorum_facts(const observe::ClusterView& view, const std::vector<NodeCondition>& conditions, std::int64_t now_ms) {
+  const observe::QuorumView& quorum = *view.quorum;
+  QuorumFacts out;
+  out.leader = quorum.leader == kNoBroker ? -1 : quorum.leader.value();
+  out.epoch = quorum.epoch;
+  std::vector<std::int32_t> observers;
+  const auto votes = [&](BrokerId id) {
+    return std::any_of(quorum.voters.begin(), quorum.voters.end(), [&](const auto& voter) { return voter.id == id; });
+  };
+  for (const auto& voter : quorum.voters) {
+    out.voters.push_back(replica_of(view, voter.id.value(), true, conditions, now_ms));
+  }
+  for (const auto& [id, replica] : quorum.replicas) {
+    if (!votes(id)) {
+      observers.push_back(id.value());
+    }
+  }
+  for (const observe::QuorumView::Tracked& tracked : quorum.tracked) {  // of other processes
+    if (!votes(tracked.replica) && !quorum.replicas.contains(tracked.replica)) {
+      observers.push_back(tracked.replica.value());
+    }
+  }
+  std::sort(observers.begin(), observers.end());
+  for (const std::int32_t id : observers) {
+    out.observers.push_back(replica_of(view, id, false, conditions, now_ms));
+  }
+  std::sort(out.voters.begin(), out.voters.end(), [](const QuorumReplica& a, const QuorumReplica& b) { return a.id < b.id; });
+  bool start_known = false;
+  for (const std::vector<QuorumReplica>* list : {&out.voters, &out.observers}) {
+    for (const QuorumReplica& replica : *list) {
+      out.log_end = std::max(out.log_end, replica.log_end);
+      out.high_watermark = std::max(out.high_watermark, replica.high_watermark);
+      const auto known = quorum.replicas.find(BrokerId(replica.id));
+      if (known != quorum.replicas.end() && known->second.counters) {
+        const std::int64_t start = known->second.counters->log_start_offset.get();
+        out.log_start = start_known ? std::min(out.log_start, start) : start;
+        start_known = true;
+      }
+    }
+  }
+  const QuorumReplica* leader = out.find(out.leader);
+  const std::int64_t end = leader != nullptr && leader->log_end >= 0 ? leader->log_end : out.log_end;
+  for (std::vector<QuorumReplica>* list : {&out.voters, &out.observers}) {
+    for (QuorumReplica& replica : *list) {
+      replica.behind = replica.log_end < 0 ? -1 : std::max<std::int64_t>(0, end - replica.log_end);
+    }
+  }
+  out.majority = static_cast<int>(out.voters.size() / 2 + 1);
+  out.answering = static_cast<int>(std::count_if(out.voters.begin(), out.voters.end(), [](const QuorumReplica& r) { return r.answers; }));
+  if (out.voters.empty()) {
+    out.majority = 0;
+  }
+  out.glyph = out.lost() ? Glyph::cross
+              : out.leader < 0 || out.answering < static_cast<int>(out.voters.size()) ? Glyph::quarter
+                                                                                         : Glyph::disc;
+  out.verdict = verdict_of(out);
+  return out;
+}
+
+std::vector<QuorumEffect> quorum_effects(bool majority) {
+  const QString none = Words::tr("no controller needed");
+  const QString waits = Words::tr("waits for a majority");
+  const QString fine = Words::tr("a majority commits it");
+  return {{Words::tr("Produce"), none, true},
+          {Words::tr("Consume"), none, true},
+          {Words::tr("Commit offsets"), none, true},
+          {Words::tr("Create or delete a topic"), majority ? fine : Words::tr("times out"), majority},
+          {Words::tr("Elect a partition leader"), majority ? fine : waits, majority},
+          {Words::tr("Change an in-sync set"), majority ? fine : waits, majority},
+          {Words::tr("Let a broker join"), majority ? fine : waits, majority}};
+}
+
+}  // namespace hw::ui

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// QuorumFacts: how the quorum of the metadata log stands: every replica with how far it is, and one sentence on what may still fail.
+//
+// Pure: a view, what was done to nodes by hand and the time in, facts out. Thread rule: UI thread only (tr).
+#pragma once
+
+#include <QString>
+#include <cstdint>
+#include <vector>
+
+#include "engine/observe/cluster_view.h"
+#include "ui/painting/shapes.h"
+#include "ui/session/session_nodes.h"
+#include "ui/theme/glyphs.h"
+
+namespace hw::ui {
+
+struct QuorumReplica {
+  std::int32_t id = -1;
+  bool voter = false;
+  bool leads = false;
+  bool answers = false;  // runs, is reached, and (where somebody leads) fetches
+  ReplicaState state = ReplicaState::offline;
+  Glyph glyph = Glyph::none;
+  QString role;          // "leader", "voter", "asks for votes", "killed 12:03:31"
+  std::int64_t log_end = -1;         // of its own log; -1: not known
+  std::int64_t high_watermark = -1;  // as it knows it
+  std::int64_t behind = -1;          // records; -1: not known
+  // Since its last fetch, and since it last had everything; -1: not known, or it leads. 0 below a second: whoever waits at the
+  // leader fetches twice a second, and numbers that run all the time tell nothing.
+  std::int64_t fetched_ms = -1;
+  std::int64_t caught_up_ms = -1;
+  std::int64_t snapshot_end = -1;    // of its newest snapshot; -1: it has none
+  std::int64_t snapshot_bytes = 0;
+  WallTime snapshot_at;
+  QString directory;                 // id of its directory
+  friend bool operator==(const QuorumReplica&, const QuorumReplica&) = default;
+};
+
+struct QuorumFacts {
+  std::vector<QuorumReplica> voters;     // by id
+  std::vector<QuorumReplica> observers;  // by id
+  std::int32_t leader = -1;
+  std::int32_t epoch = 0;
+  std::int64_t log_start = 0;
+  std::int64_t log_end = 0;        // the largest
+  std::int64_t high_watermark = 0;
+  int majority = 0;                // how many votes are needed
+  int answering = 0;               // voters that answer
+  Glyph glyph = Glyph::none;       // of the whole
+  QString verdict;                 // a sentence or two
+  friend bool operator==(const QuorumFacts&, const QuorumFacts&) = default;
+  [[nodiscard]] bool lost() const { return answering < majority; }  // nothing of the metadata can change
+  [[nodiscard]] int spare() const { return answering - majority; }
+  [[nodiscard]] const QuorumReplica* find(std::int32_t id) const;
+};
+
+[[nodiscard]] QuorumFacts quorum_facts(const observe::ClusterView& view, const std::vector<NodeCondition>& conditions, std::int64_t now_ms);
+
+// What still works, with and without a majority: the rows of the page's board.
+struct QuorumEffect {
+  QString what;
+  QString why;
+  bool works = true;
+};
+[[nodiscard]] std::vector<QuorumEffect> quorum_effects(bool majority);
+
+}  // namespace hw::ui

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/models/replica_facts.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+#include <charconv>
+
+#include "ui/painting/text.h"
+
+namespace hw::ui {
+
+namespace {
+
+struct Words {
+  Q_DECLARE_TR_FUNCTIONS(ReplicaFacts)
+};
+
+// Below this a follower is as close as the network lets it be: no countdown for every record.
+constexpr std::int64_t kCloseMs = 500;
+// A follower's fetch waits 500 ms at most.
+constexpr std::int64_t kSilentMs = 1'500;
+
+bool contains(const std::vector<BrokerId>& list, BrokerId one) { return std::find(list.begin(), list.end(), one) != list.end(); }
+
+QString tenths(std::int64_t ms) { return Words::tr("%1 s").arg(QString::number(static_cast<double>(std::max<std::int64_t>(0, ms)) / 1000, 'f', 1)); }
+
+void say(ReplicaFacts& r, const observe::ClusterView& view) {
+  if (r.leads) {
+    return;
+  }
+  if (!r.online) {
+    const auto node = view.nodes.find(BrokerId(r.node));
+    const bool killed = node != view.nodes.end() && node->second->state == observe::NodeView::State::killed;
+    r.note = node == view.nodes.end() ? Words::tr("offline")
+                                      : (killed ? Words::tr("killed %1") : Words::tr("stopped %1"))
+                                            .arg(format_time(node->second->since.ms).section(QLatin1Char('.'), 0, 0));
+    r.fails = true;
+    return;
+  }
+  const bool silent = r.fetched_ms >= kSilentMs;
+  const QString fetch = silent ? Words::tr("no fetch for %1").arg(tenths(r.fetched_ms)) : QString();
+  if (r.in_sync) {
+    if (r.leaves_ms >= 0) {
+      r.note = Words::tr("leaves in sync in %1").arg(tenths(r.leaves_ms));
+      r.warns = true;
+    } else {
+      r.note = silent ? fetch : Words::tr("in sync");
+      r.warns = silent;
+    }
+    return;
+  }
+  r.warns = true;
+  if (silent || r.told_end < 0) {
+    r.note = silent ? Words::tr("out of sync, %1").arg(fetch) : Words::tr("out of sync");
+  } else {
+    r.note = r.behind > 0 ? Words::tr("out of sync, catches up") : Words::tr("joins the in-sync set");
+  }
+}
+
+}  // namespace
+
+const ReplicaFacts* PartitionFacts::find(std::int32_t node) const {
+  const auto at = std::find_if(replicas.begin(), replicas.end(), [&](const ReplicaFacts& r) { return r.node == node; });
+  return at == replicas.end() ? nullptr : &*at;
+}
+
+PartitionFacts partition_facts(const observe::ClusterView& view, const observe::TopicView* topic, const observe::PartitionView& partition,
+                               std::int64_t now_ms) {
+  PartitionFacts out;
+  out.in_sync = static_cast<std::int32_t>(partition.isr.size());
+  out.min_in_sync = partition.min_insync_replicas;
+  if (topic != nullptr) {
+    if (const auto set = topic->configs.find("min.insync.replicas"); set != topic->configs.end()) {
+      std::from_chars(set->second.data(), set->second.data() + set->second.size(), out.min_in_sync);
+    }
+  }
+  out.min_in_sync = std::min(out.min_in_sync, static_cast<std::int32_t>(std::max<std::size_t>(1, partition.replicas.size())));
+  out.lag_time_max_ms = partition.lag_time_max.ns / 1'000'000;
+  if (const event::ReplicaCounters* leader = partition.leader_counters()) {
+    out.high_watermark = leader->high_watermark.get();
+    out.log_end = leader->log_end_offset.get();
+  }
+  const bool followed = partition.followed_now();
+  for (const observe::ReplicaView& replica : partition.replicas) {
+    ReplicaFacts r;
+    r.node = replica.node.value();
+    r.leads = replica.node == partition.leader && partition.leader != kNoBroker;
+    r.online = replica.online && replica.counters != nullptr;
+    r.in_sync = contains(partition.isr, replica.node);
+    r.eligible = contains(partition.elr, replica.node);
+    r.log_end = replica.counters ? replica.counters->log_end_offset.get() : replica.last_log_end.value();
+    if (followed && replica.followed) {
+      r.told_end = replica.followed->log_end_offset.get();
+      const std::int64_t fetched = std::max(replica.followed->fetched_at_ms.get(), replica.fetcher ? replica.fetcher->fetched_at_ms.get() : 0);
+      r.fetched_ms = fetched == 0 ? -1 : std::max<std::int64_t>(0, now_ms - fetched);
+      const std::int64_t caught_up = replica.followed->caught_up_at_ms.get();
+      r.caught_up_ms = r.told_end >= out.log_end && out.log_end >= 0 ? 0 : (caught_up == 0 ? -1 : std::max<std::int64_t>(0, now_ms - caught_up));
+    }
+    r.behind = r.log_end < 0 || out.log_end < 0 ? 0 : std::max<std::int64_t>(0, out.log_end - r.log_end);
+    if (r.in_sync && !r.leads && r.caught_up_ms > kCloseMs && out.lag_time_max_ms > 0) {
+      r.leaves_ms = std::max<std::int64_t>(0, out.lag_time_max_ms - r.caught_up_ms);
+    }
+    out.replicas.push_back(std::move(r));
+  }
+  // Who of the in-sync set is least far, where the high watermark waits.
+  if (!out.frozen() && out.high_watermark >= 0 && out.high_watermark < out.log_end) {
+    for (ReplicaFacts& r : out.replicas) {
+      const std::int64_t end = r.told_end >= 0 ? r.told_end : r.log_end;
+      r.holds = r.in_sync && !r.leads && end >= 0 && end <= out.high_watermark;
+    }
+  }
+  for (ReplicaFacts& r : out.replicas) {
+    say(r, view);
+  }
+  return out;
+}
+
+}  // namespace hw::ui

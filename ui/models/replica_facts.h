@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// PartitionFacts: how each replica of a partition stands to its leader, and what that means: who holds the high watermark back, who
+// is about to leave the in-sync set and when.
+//
+// Pure: a view and the time in, facts and short words out. Thread rule: UI thread only (tr).
+#pragma once
+
+#include <QString>
+#include <cstdint>
+#include <vector>
+
+#include "engine/observe/cluster_view.h"
+
+namespace hw::ui {
+
+struct ReplicaFacts {
+  std::int32_t node = -1;
+  bool leads = false;
+  bool online = false;
+  bool in_sync = false;
+  bool eligible = false;           // may lead although it is not in sync (KIP-966)
+  std::int64_t log_end = -1;       // of its own log; where it ended when its node went; -1: not known
+  std::int64_t told_end = -1;      // as the leader knows it; -1: it has not fetched in this epoch
+  std::int64_t behind = 0;         // of the leader's log end
+  std::int64_t fetched_ms = -1;    // since its last fetch from the leader; -1: not known
+  std::int64_t caught_up_ms = -1;  // since it last had everything; 0: it has
+  std::int64_t leaves_ms = -1;     // until the leader takes it out of the in-sync set; -1: it does not
+  bool holds = false;              // the high watermark waits for it
+  QString note;                    // "leaves in sync in 1.8 s"; short
+  bool warns = false;
+  bool fails = false;
+};
+
+struct PartitionFacts {
+  std::vector<ReplicaFacts> replicas;  // as in PartitionView::replicas
+  std::int64_t high_watermark = -1;    // the leader's; -1: there is none
+  std::int64_t log_end = -1;
+  std::int32_t min_in_sync = 1;        // effective
+  std::int32_t in_sync = 0;
+  std::int64_t lag_time_max_ms = 0;
+  [[nodiscard]] bool frozen() const { return high_watermark >= 0 && in_sync < min_in_sync; }  // the high watermark does not move
+  [[nodiscard]] const ReplicaFacts* find(std::int32_t node) const;
+};
+
+// `topic` may be null; it has the topic's own min.insync.replicas.
+[[nodiscard]] PartitionFacts partition_facts(const observe::ClusterView& view, const observe::TopicView* topic,
+                                             const observe::PartitionView& partition, std::int64_t now_ms);
+
+}  // namespace hw::ui
