@@ -20,6 +20,7 @@ inline constexpr double kLane = 44;
 inline constexpr double kFollower = 36;
 inline constexpr double kLaneGap = 4;    // above and below the cells
 inline constexpr double kSegments = 30;
+inline constexpr double kEpochs = 30;     // leader epochs, where there are several
 inline constexpr double kGroupRow = 24;
 inline constexpr double kBottom = 12;
 inline constexpr double kCollapsed = 56;

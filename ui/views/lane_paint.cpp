@@ -152,8 +152,10 @@ void LaneView::paintExpanded(QPainter& p, int partition, const Place& place, con
     const double height = leads ? m::kLane : m::kFollower;
     const Levels levels = static_cast<std::size_t>(r) < here.replicas.size() ? here.replicas[static_cast<std::size_t>(r)]
                                                                               : here.leader;
-    paintLane(p, QRectF(plotLeft(), top + m::kLaneGap, plotWidth(), height - 2 * m::kLaneGap), axis, levels, here, replica,
-              leads, in_sync);
+    const QRectF rect(plotLeft(), top + m::kLaneGap, plotWidth(), height - 2 * m::kLaneGap);
+    const Note* note = static_cast<std::size_t>(r) < here.notes.size() ? &here.notes[static_cast<std::size_t>(r)] : nullptr;
+    paintLane(p, rect, axis, levels, here, replica, leads, in_sync, note);
+    paintGhosts(p, rect, axis, view, replica.node);
     top += height;
   }
   if (here.leader.leo <= here.leader.start) {
@@ -165,6 +167,10 @@ void LaneView::paintExpanded(QPainter& p, int partition, const Place& place, con
   if (main != nullptr) {
     text_left(p, 48, place.segments + 12, tr("segments"), FontRole::caption, c.text2);
     paintSegments(p, place.segments, axis, here, *main);
+  }
+  if (place.epochs > 0) {
+    text_left(p, 48, place.epochs + 12, tr("leader epochs"), FontRole::caption, c.text2);
+    paintEpochs(p, place.epochs, axis, here, view);
   }
   paintGroups(p, place.groups, axis, here, true);
 }
@@ -268,7 +274,7 @@ void LaneView::paintCollapsed(QPainter& p, int partition, const Place& place, co
 }
 
 void LaneView::paintLane(QPainter& p, const QRectF& rect, const OffsetAxis& axis, const Levels& levels, Lane& here,
-                         const observe::ReplicaView& replica, bool leads, bool in_sync) {
+                         const observe::ReplicaView& replica, bool leads, bool in_sync, const Note* note) {
   const Colors& c = colors();
   const bool tall = rect.height() > m::kCollapsedLane;
   const double y = rect.center().y();
@@ -328,11 +334,102 @@ void LaneView::paintLane(QPainter& p, const QRectF& rect, const OffsetAxis& axis
     const double x = rect.left() + std::round(at_end) + 3;
     triangle(p, {QPointF(x, y - 5), QPointF(x + 6, y), QPointF(x, y + 5)}, c.leader);
   }
-  const QString leo = format_offset(levels.leo);
-  text_left(p, label_x, y, leo, leads ? FontRole::data_strong : FontRole::data, c.text);
+  const bool two_lines = tall && note != nullptr && !note->text.isEmpty();
+  const double number_y = two_lines ? y - 7 : y;
+  const QString leo = replica.online || replica.last_log_end != kNoOffset ? format_offset(levels.leo) : QStringLiteral("–");
+  text_left(p, label_x, number_y, leo, leads ? FontRole::data_strong : FontRole::data, state == ReplicaState::offline ? c.text2 : c.text);
+  double after = label_x + text_width(leo, FontRole::data) + 8;
   if (behind) {
-    text_left(p, label_x + text_width(leo, FontRole::data) + 8, y, QStringLiteral("-%1").arg(here.leader.leo - levels.leo),
-              FontRole::small_data, c.warn_t);
+    const QString distance = QStringLiteral("-%1").arg(here.leader.leo - levels.leo);
+    text_left(p, after, number_y, distance, FontRole::small_data, state == ReplicaState::offline ? c.err_t : c.warn_t);
+    after += text_width(distance, FontRole::small_data) + 8;
+  }
+  if (note != nullptr && note->holds) {
+    text_fit(p, after, number_y, rect.right() + m::kRight - after - 4, tr("holds HW"), FontRole::caption_strong, c.warn_t);
+  }
+  if (two_lines) {
+    text_fit(p, label_x, y + 8, m::kRight - 20, note->text, FontRole::caption, note->fails ? c.err_t : (note->warns ? c.warn_t : c.text2));
+  }
+}
+
+// Records that a replica had and cut off: outlines where they were.
+void LaneView::paintGhosts(QPainter& p, const QRectF& rect, const OffsetAxis& axis, const observe::PartitionView& view, BrokerId node) {
+  const Colors& c = colors();
+  for (const observe::TruncationView& cut : view.truncations) {
+    if (cut.node != node || cut.at.ms <= ghosts_since_ms_) {
+      continue;
+    }
+    const double from = axis.x(cut.to.value());
+    const double to = axis.x(cut.from.value());
+    if (to < 0 || from > rect.width()) {
+      continue;
+    }
+    QPen pen(c.past, 1, Qt::CustomDashLine, Qt::FlatCap);
+    pen.setDashPattern({2, 2});
+    p.setPen(pen);
+    p.setBrush(Qt::NoBrush);
+    const double top = std::round(rect.bottom()) - 9;
+    const std::int64_t count = cut.from.value() - cut.to.value();
+    if (axis.pitch() >= OffsetAxis::kHeatBelow) {
+      const double wide = std::max(2.0, std::floor(axis.pitch()) - 1);
+      for (std::int64_t offset = std::max(cut.to.value(), axis.offset_at(0)); offset < cut.from.value(); ++offset) {
+        const double x = rect.left() + axis.pixel(offset);
+        if (x + wide > rect.right()) {
+          break;
+        }
+        p.drawRect(QRectF(x + 0.5, top + 0.5, wide - 1, 8));
+      }
+    } else {
+      const double left = rect.left() + std::max(0.0, std::round(from));
+      p.drawRect(QRectF(left + 0.5, top + 0.5, std::max(2.0, rect.left() + std::min(rect.width(), std::round(to)) - left - 1), 8));
+    }
+    const QString text = count == 1 ? tr("1 record cut off in epoch %1, never committed").arg(cut.leader_epoch.value())
+                                    : tr("%1 records cut off in epoch %2, never committed").arg(format_count(count)).arg(cut.leader_epoch.value());
+    const double label = rect.left() + std::min(to, rect.width()) + 6;
+    const double wide = text_width(text, FontRole::caption);
+    if (label + wide <= rect.right()) {
+      text_left(p, label, top + 4, text, FontRole::caption, c.text2);
+    } else if (from - 6 > wide) {
+      const QRectF plate(rect.left() + from - wide - 12, top - 5, wide + 10, 15);
+      p.fillRect(plate, c.canvas);
+      text_right(p, rect.left() + from - 6, top + 4, text, FontRole::caption, c.text2);
+    }
+  }
+}
+
+// Where each leader began, as brackets like those of the segments.
+void LaneView::paintEpochs(QPainter& p, double y, const OffsetAxis& axis, const Lane& here, const observe::PartitionView& view) {
+  const Colors& c = colors();
+  const double left = plotLeft();
+  for (std::size_t i = 0; i < view.epochs.size(); ++i) {
+    const observe::EpochView& epoch = view.epochs[i];
+    const bool last = i + 1 == view.epochs.size();
+    const std::int64_t end = last ? here.leader.leo : view.epochs[i + 1].start.value();
+    const double from_x = axis.x(std::max(epoch.start.value(), here.leader.start));
+    const double to_x = axis.x(end);
+    if (to_x < 0 || from_x > plotWidth()) {
+      continue;
+    }
+    const double from = left + std::round(std::max(0.0, from_x));
+    const double to = left + std::round(std::min(plotWidth(), to_x));
+    const bool empty = end <= epoch.start.value();
+    paint_hline(p, from + 1, std::max(from + 3, to - 1), y + 5, c.leader);
+    if (from_x >= 0) {
+      paint_vline(p, from + 1, y, y + 6, c.leader);
+    }
+    if (empty && !last) {
+      continue;  // nothing was written in it
+    }
+    const QString name = tr("epoch %1").arg(epoch.epoch.value());
+    const QString who = tr("node %1").arg(epoch.leader.value());
+    const double room = (last ? left + plotWidth() + m::kRight : to) - from - 8;
+    const double name_width = text_width(name, FontRole::small_data);
+    if (name_width <= room) {
+      text_left(p, from + 4, y + 15, name, FontRole::small_data, c.text2);
+      if (name_width + 8 + text_width(who, FontRole::caption) <= room) {
+        text_left(p, from + 4 + name_width + 8, y + 15, who, FontRole::caption, c.text3);
+      }
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 // What the lanes know and how they are moved; lane_paint.cpp has how they look.
 #include "ui/views/lane_view.h"
 
+#include <QDateTime>
 #include <QKeyEvent>
 #include <QLocale>
 #include <QMouseEvent>
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ui/models/replica_facts.h"
 #include "ui/painting/shapes.h"
 #include "ui/painting/text.h"
 #include "ui/theme/theme.h"
@@ -26,6 +28,7 @@ using geometry::OffsetAxis;
 constexpr std::int64_t kSampleEveryMs = 30;
 constexpr std::int64_t kReadEveryMs = 100;
 constexpr int kMaxReads = 4;
+constexpr int kCountdownMs = 200;
 constexpr std::size_t kMaxLanes = 256;      // with a cache; beyond, those out of sight are forgotten
 constexpr std::size_t kMaxBatches = 1'024;  // per lane
 constexpr std::int64_t kReadRecords = 400;
@@ -37,6 +40,7 @@ LaneView::LaneView(QWidget* parent) : ObjectCanvas(parent) {
   setAccessibleName(tr("Partition lanes"));
   steady_.start();
   clock_ = [this] { return steady_.elapsed(); };
+  wall_ = [] { return QDateTime::currentMSecsSinceEpoch(); };
   later_.setSingleShot(true);
   connect(&later_, &QTimer::timeout, this, [this] { sample(); });
 }
@@ -180,6 +184,11 @@ bool LaneView::sampleLane(int partition, Lane& lane) {
       levels.leo = std::max(levels.start, replica.counters->log_end_offset.get());
       levels.hw = std::clamp(replica.counters->high_watermark.get(), levels.start, levels.leo);
       levels.lso = std::clamp(replica.counters->last_stable_offset.get(), levels.start, levels.hw);
+    } else if (replica.last_log_end != kNoOffset) {
+      // How far it was when its node went.
+      levels.leo = replica.last_log_end.value();
+      levels.start = std::min(lane.leader.start, levels.leo);
+      levels.hw = levels.lso = std::clamp(lane.leader.hw, levels.start, levels.leo);
     }
     if (replica.node == view->leader) {
       leader = levels;
@@ -196,7 +205,14 @@ bool LaneView::sampleLane(int partition, Lane& lane) {
     }
     committed.push_back(offset);
   }
-  const bool changed = leader != lane.leader || replicas != lane.replicas || committed != lane.committed;
+  std::vector<Note> notes;
+  if (view->replicas.size() > 1 && expanded_.contains(partition)) {
+    for (ReplicaFacts& r : partition_facts(*view_, topicView(), *view, wall_()).replicas) {
+      notes.push_back({std::move(r.note), r.warns, r.fails, r.holds, r.leaves_ms >= 0 || (r.online && r.warns)});
+    }
+  }
+  const bool changed = leader != lane.leader || replicas != lane.replicas || committed != lane.committed || notes != lane.notes;
+  lane.notes = std::move(notes);
   if (leader.leo < lane.leader.leo) {
     lane.cache.clear();  // truncated, or another log under the same name
     lane.batches.clear();
@@ -222,8 +238,40 @@ void LaneView::sample() {
         update();
       }
     }
+    const bool runs = std::any_of(here.notes.begin(), here.notes.end(), [](const Note& note) { return note.runs; });
+    if (runs && isVisible() && !later_.isActive()) {
+      later_.start(kCountdownMs);
+    }
   }
   readVisible();
+}
+
+void LaneView::dismissGhosts() {
+  ghosts_since_ms_ = wall_();
+  update();
+}
+
+int LaneView::ghosts() const {
+  int found = 0;
+  const auto [first, last] = visiblePartitions();
+  for (int p = first; p < last; ++p) {
+    if (const observe::PartitionView* view = partitionView(p); view != nullptr && expanded_.contains(p)) {
+      found += static_cast<int>(std::count_if(view->truncations.begin(), view->truncations.end(),
+                                              [this](const observe::TruncationView& t) { return t.at.ms > ghosts_since_ms_; }));
+    }
+  }
+  return found;
+}
+
+QString LaneView::replicaNote(int partition, std::int32_t node) const {
+  const observe::PartitionView* view = partitionView(partition);
+  const Lane* here = laneIfAny(partition);
+  for (std::size_t i = 0; view != nullptr && here != nullptr && i < std::min(view->replicas.size(), here->notes.size()); ++i) {
+    if (view->replicas[i].node.value() == node) {
+      return here->notes[i].text;
+    }
+  }
+  return {};
 }
 
 std::vector<const observe::GroupView*> LaneView::shownGroups() const {
@@ -451,7 +499,8 @@ double LaneView::heightOf(int partition) const {
   const Lane* lane = laneIfAny(partition);
   const int flags = lane == nullptr ? 1 : lane->flag_rows;
   const auto groups = static_cast<double>(shownGroups().size());
-  return m::kHeader + m::kRuler + flags * m::kFlagRow + m::kLane + (replicas - 1) * m::kFollower + m::kSegments +
+  const double epochs = view != nullptr && view->epochs.size() > 1 ? m::kEpochs : 0;
+  return m::kHeader + m::kRuler + flags * m::kFlagRow + m::kLane + (replicas - 1) * m::kFollower + m::kSegments + epochs +
          groups * m::kGroupRow + m::kBottom;
 }
 
@@ -483,7 +532,9 @@ LaneView::Place LaneView::placeOf(int partition) const {
   place.flags = place.ruler + m::kRuler;
   place.lanes = place.flags + (lane == nullptr ? 1 : lane->flag_rows) * m::kFlagRow;
   place.segments = place.lanes + m::kLane + (replicas - 1) * m::kFollower;
-  place.groups = place.segments + m::kSegments;
+  const bool epochs = view != nullptr && view->epochs.size() > 1;
+  place.epochs = epochs ? place.segments + m::kSegments : 0;
+  place.groups = place.segments + m::kSegments + (epochs ? m::kEpochs : 0);
   return place;
 }
 
@@ -642,6 +693,11 @@ QString LaneView::objectSentence(int index) const {
     const Levels& l = here->leader;
     text += tr(", log start %1, last stable offset %2, high watermark %3, log end %4")
                 .arg(l.start).arg(l.lso).arg(l.hw).arg(l.leo);
+    for (std::size_t r = 0; r < view->replicas.size() && r < here->notes.size() && r < here->replicas.size(); ++r) {
+      if (view->replicas[r].node != view->leader) {
+        text += tr(", node %1 at %2: %3").arg(view->replicas[r].node.value()).arg(here->replicas[r].leo).arg(here->notes[r].text);
+      }
+    }
     const auto groups = shownGroups();
     for (std::size_t g = 0; g < groups.size() && g < here->committed.size(); ++g) {
       if (here->committed[g] >= 0) {

@@ -62,6 +62,13 @@ class LaneView : public ObjectCanvas {
   [[nodiscard]] std::vector<geometry::Flag> flagsOf(int partition) const;
   [[nodiscard]] int readsInFlight() const { return reads_; }
   void setClock(std::function<std::int64_t()> clock) { clock_ = std::move(clock); }
+  // Wall time in ms; tests replace it.
+  void setWallClock(std::function<std::int64_t()> clock) { wall_ = std::move(clock); }
+  // Records that replicas cut off until now are drawn no more.
+  void dismissGhosts();
+  [[nodiscard]] int ghosts() const;  // truncations drawn in what is visible
+  // What is said about a replica beside its lane; empty: nothing.
+  [[nodiscard]] QString replicaNote(int partition, std::int32_t node) const;
 
   [[nodiscard]] int objectCount() const override { return partitionCount(); }
   [[nodiscard]] CanvasObject object(int index) const override;
@@ -96,9 +103,18 @@ class LaneView : public ObjectCanvas {
     std::int64_t leo = 0;
     friend bool operator==(const Levels&, const Levels&) = default;
   };
+  struct Note {  // about a replica, beside its lane
+    QString text;
+    bool warns = false;
+    bool fails = false;
+    bool holds = false;
+    bool runs = false;  // it counts down
+    friend bool operator==(const Note&, const Note&) = default;
+  };
   struct Lane {
     Levels leader;
     std::vector<Levels> replicas;           // as in PartitionView::replicas
+    std::vector<Note> notes;                // likewise
     std::vector<std::int64_t> committed;    // of the shown groups
     RecordCache cache;
     std::deque<geometry::Run> batches;      // appended while looked at, newest last
@@ -116,6 +132,7 @@ class LaneView : public ObjectCanvas {
     double flags = 0;
     double lanes = 0;  // top of the first lane
     double segments = 0;
+    double epochs = 0;  // 0: there is one only
     double groups = 0;
   };
   struct Hit {
@@ -152,7 +169,7 @@ class LaneView : public ObjectCanvas {
   void paintExpanded(QPainter& p, int partition, const Place& place, const observe::PartitionView& view, Lane& lane);
   void paintCollapsed(QPainter& p, int partition, const Place& place, const observe::PartitionView& view, Lane& lane);
   void paintLane(QPainter& p, const QRectF& rect, const geometry::OffsetAxis& axis, const Levels& levels, Lane& lane,
-                 const observe::ReplicaView& replica, bool leads, bool in_sync);
+                 const observe::ReplicaView& replica, bool leads, bool in_sync, const Note* note = nullptr);
   void paintCells(QPainter& p, const QRectF& rect, const geometry::OffsetAxis& axis, const Levels& levels,
                   const Lane& lane, const QColor& fill, const QBrush& above, bool leads);
   void paintBlocks(QPainter& p, const QRectF& rect, const geometry::OffsetAxis& axis, const Levels& levels,
@@ -161,6 +178,8 @@ class LaneView : public ObjectCanvas {
   void paintFlags(QPainter& p, const Place& place, int partition, const Lane& lane, double bottom);
   void paintSegments(QPainter& p, double y, const geometry::OffsetAxis& axis, const Lane& lane,
                      const observe::ReplicaView& replica);
+  void paintEpochs(QPainter& p, double y, const geometry::OffsetAxis& axis, const Lane& lane, const observe::PartitionView& view);
+  void paintGhosts(QPainter& p, const QRectF& rect, const geometry::OffsetAxis& axis, const observe::PartitionView& view, BrokerId node);
   void paintGroups(QPainter& p, double y, const geometry::OffsetAxis& axis, const Lane& lane, bool words);
   void paintRange(QPainter& p, int partition, const geometry::OffsetAxis& axis, double top, double bottom, bool behind);
   [[nodiscard]] std::optional<std::pair<std::int64_t, std::int64_t>> rangeIn(int partition) const;
@@ -193,6 +212,8 @@ class LaneView : public ObjectCanvas {
   QTimer later_;
   QElapsedTimer steady_;
   std::function<std::int64_t()> clock_;
+  std::function<std::int64_t()> wall_;
+  std::int64_t ghosts_since_ms_ = 0;
   std::int64_t sampled_at_ = -1'000;
 };
 

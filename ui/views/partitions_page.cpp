@@ -21,6 +21,7 @@
 #include "ui/views/record_model.h"
 #include "ui/views/statistics_strip.h"
 #include "ui/views/table_setup.h"
+#include "ui/window/command_registry.h"
 #include "ui/window/controls.h"
 
 namespace hw::ui {
@@ -61,6 +62,14 @@ std::vector<LegendBar::Entry> legend_entries() {
                        p.fillRect(r.adjusted(2, 2, -2, -2), Theme::current().colors().canvas);
                      }),
                      PartitionsPage::tr("empty value"), true});
+  entries.push_back({8, cell([](QPainter& p, const QRectF& r) {
+                       QPen pen(Theme::current().colors().past, 1, Qt::CustomDashLine, Qt::FlatCap);
+                       pen.setDashPattern({2, 2});
+                       p.setPen(pen);
+                       p.setBrush(Qt::NoBrush);
+                       p.drawRect(r.adjusted(0.5, 0.5, -0.5, -0.5));
+                     }),
+                     PartitionsPage::tr("cut off, never committed"), true});
   entries.push_back({10, glyph(Glyph::dagger), PartitionsPage::tr("tombstone")});
   entries.push_back({10, glyph(Glyph::diamond_filled), PartitionsPage::tr("commit marker"), true});
   entries.push_back({10, glyph(Glyph::slashed_ring), PartitionsPage::tr("abort marker"), true});
@@ -241,6 +250,12 @@ PartitionsPage::PartitionsPage(QWidget* parent)
 }
 
 QString PartitionsPage::topic() const { return lanes_->topic(); }
+
+void PartitionsPage::addCommands(CommandRegistry& commands) {
+  commands.add({QStringLiteral("partitions.dismiss_ghosts"), tr("Hide records that were cut off (ghosts)"), {},
+                [this](const QVariantMap&) { lanes_->dismissGhosts(); }, [this] { return lanes_->ghosts() > 0; },
+                {tr("truncated"), tr("ghost")}});
+}
 
 void PartitionsPage::attach(Session* session) {
   Page::attach(session);

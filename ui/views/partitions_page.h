@@ -6,6 +6,7 @@
 
 #include "ui/views/lane_view.h"
 #include "ui/views/rate_meter.h"
+#include "ui/window/command_source.h"
 #include "ui/window/page.h"
 
 class QCheckBox;
@@ -25,12 +26,13 @@ class RecordModel;
 class StatisticsStrip;
 class TextLabel;
 
-class PartitionsPage : public Page {
+class PartitionsPage : public Page, public CommandSource {
   Q_OBJECT
 
  public:
   explicit PartitionsPage(QWidget* parent = nullptr);
   void attach(Session* session) override;
+  void addCommands(CommandRegistry& commands) override;
   void setSelection(const Selection& selection) override;
   void setWidthClass(int width_class) override;
   bool toggleTable() override;
