@@ -34,6 +34,9 @@ Glyph node_glyph(const ClusterModel::Node& node) {
   if (!node.offline() && !node.condition.healthy()) {
     return Glyph::bolt;
   }
+  if (!node.offline() && node.state == observe::NodeView::State::running && (node.fenced || node.leaving)) {
+    return Glyph::quarter;
+  }
   switch (node.state) {
     case observe::NodeView::State::starting:
       return Glyph::ring;
@@ -74,6 +77,11 @@ QString fault_word(const ClusterModel::Node& node) {
   if (node.condition.slow) {
     words << ClusterCanvas::tr("slow");
   }
+  if (node.leaving && !node.fenced) {
+    words << ClusterCanvas::tr("shutting down");
+  } else if (node.fenced && node.state == observe::NodeView::State::running) {
+    words << ClusterCanvas::tr("fenced");
+  }
   return words.join(QStringLiteral(", "));
 }
 
@@ -97,6 +105,7 @@ ClusterCanvas::ClusterCanvas(QWidget* parent) : ObjectCanvas(parent) {
 
 void ClusterCanvas::setConditions(std::vector<NodeCondition> conditions) {
   if (model_.setConditions(std::move(conditions))) {
+    static_cast<void>(refreshLinks());
     static_.invalidate();
     objectsChanged();
     update();
@@ -238,7 +247,8 @@ void ClusterCanvas::onTick() {
     relayout();
     Q_EMIT summaryChanged();
   } else if (tick.changed) {
-    if (refreshRates()) {
+    const bool links = refreshLinks();
+    if (refreshRates() || links) {
       static_.invalidate();
       update();
     }
@@ -286,6 +296,7 @@ void ClusterCanvas::relayout() {
                        layout_.content.height() > viewport_.height() ? qCeil(layout_.content.height() * s) : 0));
   buildItems();
   buildEdges();
+  buildLinks();
   static_.invalidate();
   objectsChanged();
   update();
@@ -772,7 +783,8 @@ QString ClusterCanvas::toolTipAt(QPointF point) const {
     }
     return tr("%1 reads from %2: %3").arg(model_.groups()[e.client].id, node, rate);
   }
-  return {};
+  const ClusterModel::Link* link = linkAt(point);
+  return link == nullptr ? QString() : linkSentence(*link);
 }
 
 void ClusterCanvas::selectionChanged() {
@@ -829,6 +841,7 @@ void ClusterCanvas::paintStatic(QPainter& p) {
   title(layout_.producers_title, tr("Producers"));
   title(layout_.brokers_title, tr("Brokers"));
   title(layout_.groups_title, tr("Consumer groups"));
+  paintLinks(p);
   paintEdges(p);
   for (std::size_t i = 0; i < layout_.producers.size(); ++i) {
     paintProducer(p, i);

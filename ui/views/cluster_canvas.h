@@ -86,6 +86,16 @@ class ClusterCanvas : public ObjectCanvas {
     bool broken = false;
     std::int64_t lit_until = 0;
   };
+  struct DrawnLink {
+    std::size_t link = 0;   // of the model
+    int back = -1;          // of a bracket: the link in the other direction
+    std::vector<QPointF> path;
+    QRectF label;
+    QString text;
+    bool bracket = false;   // beside the cards, where others stand between
+    std::size_t upper = 0;
+    std::size_t lower = 0;
+  };
   struct Traveller {
     std::size_t edge = 0;
     std::int64_t start = 0;
@@ -96,6 +106,11 @@ class ClusterCanvas : public ObjectCanvas {
   void relayout();
   void buildItems();
   void buildEdges();
+  void buildLinks();
+  bool refreshLinks();
+  [[nodiscard]] QString linkText(const ClusterModel::Link& link) const;
+  [[nodiscard]] QString linkSentence(const ClusterModel::Link& link) const;
+  [[nodiscard]] const ClusterModel::Link* linkAt(QPointF point) const;
   bool refreshRates();
   void sample(bool only_selected);
   void startJourneys(const std::vector<ClusterModel::Journey>& journeys);
@@ -109,6 +124,7 @@ class ClusterCanvas : public ObjectCanvas {
 
   void paintStatic(QPainter& p);
   void paintEdges(QPainter& p);
+  void paintLinks(QPainter& p);
   void paintNodeCard(QPainter& p, std::size_t node);
   void paintGroupCard(QPainter& p, std::size_t group);
   void paintControllers(QPainter& p);
@@ -129,6 +145,7 @@ class ClusterCanvas : public ObjectCanvas {
   std::vector<CellRange> cells_;
   int cell_count_ = 0;
   std::vector<DrawnEdge> edges_;
+  std::vector<DrawnLink> links_;
   std::vector<Traveller> travellers_;
   QTimer tick_;
   QTimer motion_;

@@ -68,7 +68,9 @@ double ClusterModel::Replica::tick() const {
 
 bool ClusterModel::Replica::sample(std::int64_t now_ms) {
   if (!counters) {
-    return false;
+    // It has ended; its leader goes on.
+    const std::int64_t goes_on = leader_counters ? leader_counters->log_end_offset.get() : leader_end;
+    return std::exchange(leader_end, goes_on) != goes_on;
   }
   const std::int64_t start = counters->log_start_offset.get();
   const std::int64_t end = counters->log_end_offset.get();
@@ -105,6 +107,7 @@ bool ClusterModel::setConditions(std::vector<NodeCondition> conditions) {
   }
   conditions_ = std::move(conditions);
   applyConditions();
+  judgeLinks();
   return true;
 }
 
@@ -182,6 +185,13 @@ void ClusterModel::addTopic(const observe::TopicView& topic) {
         r.state = in_sync ? ReplicaState::in_sync : ReplicaState::behind;
       }
       r.sample(0);
+      if (!r.counters && replica->last_log_end != kNoOffset) {
+        // How far it was when its node went.
+        r.log_end = replica->last_log_end.value();
+        r.log_start = r.leader_counters ? std::min(r.leader_counters->log_start_offset.get(), r.log_end) : 0;
+        r.high_watermark = r.leader_counters ? std::min(r.leader_counters->high_watermark.get(), r.log_end) : r.log_end;
+        r.leader_end = std::max(r.leader_end, r.log_end);
+      }
       r.active_until_ms = 0;
       r.bright = false;
       shown.replicas.push_back(std::move(r));
@@ -193,6 +203,11 @@ void ClusterModel::addTopic(const observe::TopicView& topic) {
 }
 
 void ClusterModel::rebuildNodes() {
+  rebuildNodeList();
+  rebuildLinks();
+}
+
+void ClusterModel::rebuildNodeList() {
   chooseFocus();
   // Activity survives, so that a change elsewhere makes no cell blink.
   nodes_.clear();
@@ -213,6 +228,8 @@ void ClusterModel::rebuildNodes() {
     shown.port = node->port == 0 ? QString() : QStringLiteral(":%1").arg(node->port);
     shown.state = node->state;
     shown.since = node->since;
+    shown.fenced = node->registered && node->fenced;
+    shown.leaving = node->registered && node->in_controlled_shutdown;
     shown.counters = node->counters;
     nodes_.push_back(std::move(shown));
   }
@@ -715,6 +732,7 @@ ClusterModel::Tick ClusterModel::tick(std::int64_t now_ms) {
     result.again = edge.meter.tick(now_ms) || result.again;
     result.changed = result.changed || before != edge.meter.records_per_second();
   }
+  tickLinks(now_ms, result);
   result.changed = sampleLags(kLagGroups) || result.changed;
   for (Group& group : groups_) {
     for (Member& member : group.members) {

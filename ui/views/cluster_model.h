@@ -10,6 +10,7 @@
 #include <QString>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -56,6 +57,8 @@ class ClusterModel {
     observe::NodeView::State state = observe::NodeView::State::starting;
     WallTime since;
     int leaders = 0;
+    bool fenced = false;   // the controller takes it for dead, or has not let it in yet
+    bool leaving = false;  // in controlled shutdown
     std::vector<Topic> topics;  // the focused one first
     int more_topics = 0;        // not shown: too many partitions in the cluster
     NodeCondition condition;    // what was done to it by hand
@@ -113,6 +116,17 @@ class ClusterModel {
     double sampled_bytes = 0;
     bool live = false;           // part of the picture now
   };
+  // What one node copies from another: the partitions that the first leads and the second follows.
+  struct Link {
+    enum class Trouble : std::uint8_t { none, down, paused, cut, slow, silent };
+    std::size_t leader = 0;    // index into nodes
+    std::size_t follower = 0;
+    int partitions = 0;
+    int in_sync = 0;           // of them
+    Trouble trouble = Trouble::none;
+    std::int64_t silent_ms = -1;  // since the follower's last fetch, where that is long ago
+    RateMeter meter;
+  };
   // A record to be shown travelling along an edge.
   struct Journey {
     QString edge;
@@ -150,6 +164,9 @@ class ClusterModel {
   [[nodiscard]] const std::vector<Controller>& controllers() const { return controllers_; }
   [[nodiscard]] std::int32_t controllerEpoch() const { return controller_epoch_; }
   [[nodiscard]] const std::map<QString, Edge>& edges() const { return edges_; }
+  [[nodiscard]] const std::vector<Link>& links() const { return links_; }  // by leader, then follower
+  // Wall time in ms; tests replace it.
+  void setWallClock(std::function<std::int64_t()> clock) { wall_ = std::move(clock); }
   [[nodiscard]] bool moving() const { return moving_; }
   [[nodiscard]] int topicCount() const { return topic_count_; }
   [[nodiscard]] int partitionCount() const { return partition_count_; }
@@ -159,12 +176,16 @@ class ClusterModel {
 
  private:
   void rebuildNodes();
+  void rebuildNodeList();
   void addTopic(const observe::TopicView& topic);
   void applyConditions();
   void chooseFocus();
   void rebuildGroups();
   void refreshProducers(std::int64_t now_ms);
   void rebuildEdges();
+  void rebuildLinks();
+  void judgeLinks();
+  void tickLinks(std::int64_t now_ms, Tick& result);
   void takeEvents(std::int64_t now_ms, Changes& changes);
   void takeBatch(const event::BatchAppended& batch, std::int64_t now_ms, Changes& changes);
   void takeFetch(const event::RecordsFetched& fetch, std::int64_t now_ms, Changes& changes);
@@ -187,6 +208,15 @@ class ClusterModel {
   int topic_count_ = 0;
   int partition_count_ = 0;
   std::map<QString, Edge> edges_;
+  std::vector<Link> links_;
+  struct Copied {  // what followers had appended when last looked
+    std::size_t link = 0;
+    std::shared_ptr<const event::ReplicaCounters> counters;
+    std::int64_t records = 0;
+    std::int64_t bytes = 0;
+  };
+  std::vector<Copied> copied_;
+  std::function<std::int64_t()> wall_;
   std::map<std::int32_t, std::pair<double, double>> node_totals_;  // records, bytes in at the last tick
   std::map<std::pair<std::string, std::int32_t>, std::pair<double, double>> out_totals_;
   // Keys of the newest batches by partition, for the squares on the way to consumers.

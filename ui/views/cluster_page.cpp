@@ -26,7 +26,7 @@ namespace hw::ui {
 
 namespace {
 
-constexpr qsizetype kLinesTold = 3;
+constexpr qsizetype kLinesTold = 4;
 
 std::vector<LegendBar::Entry> legend_entries() {
   const auto glyph = [](Glyph which) {
