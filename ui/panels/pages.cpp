@@ -7,13 +7,14 @@
 #include "ui/views/groups_page.h"
 #include "ui/views/messages_page.h"
 #include "ui/views/partitions_page.h"
+#include "ui/views/quorum_page.h"
 #include "ui/views/topics_page.h"
 
 namespace hw::ui {
 
 QList<Page*> create_pages(QWidget* parent) {
   return {new ClusterPage(parent), new PartitionsPage(parent), new MessagesPage(parent), new GroupsPage(parent),
-          new TopicsPage(parent)};
+          new QuorumPage(parent), new TopicsPage(parent)};
 }
 
 Page* create_clients_page(QWidget* parent) { return new ClientsPage(parent); }

@@ -9,6 +9,7 @@ list(APPEND HW_UI_SOURCES
   ui/views/cluster_canvas.cpp ui/views/cluster_canvas.h
   ui/views/cluster_model.cpp ui/views/cluster_model.h
   ui/views/cluster_page.cpp ui/views/cluster_page.h
+  ui/views/cluster_links.cpp
   ui/views/cluster_nodes.cpp
   ui/views/cluster_table.cpp ui/views/cluster_table.h
   ui/views/config_dialog.cpp ui/views/config_dialog.h
@@ -30,6 +31,10 @@ list(APPEND HW_UI_SOURCES
   ui/views/pane.h
   ui/views/partition_choice.cpp ui/views/partition_choice.h
   ui/views/partitions_page.cpp ui/views/partitions_page.h
+  ui/views/metadata_log_model.cpp ui/views/metadata_log_model.h
+  ui/views/quorum_canvas.cpp ui/views/quorum_canvas.h
+  ui/views/quorum_page.cpp ui/views/quorum_page.h
+  ui/views/quorum_table.cpp ui/views/quorum_table.h
   ui/views/rate_meter.h
   ui/views/rebalance_table.cpp ui/views/rebalance_table.h
   ui/views/record_cache.cpp ui/views/record_cache.h

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "ui/session/session_admin.h"
+#include "ui/session/session_nodes.h"
 #include "ui/theme/theme.h"
 #include "ui/window/bottom_dock.h"
 #include "ui/window/coach_mark.h"
@@ -45,6 +46,7 @@ struct Scene {
   QString id;
   std::function<void()> arrange;
   std::function<void()> leave;  // may be null; dialogs and menus are closed by the runner
+  std::function<void()> before{};  // may be null; what takes its time, before the picture's own time begins
 };
 
 std::vector<Look> looks() {
@@ -114,9 +116,9 @@ class Matrix : public QObject {
     QTimer::singleShot(ms, &loop, &QEventLoop::quit);
     loop.exec();
   }
-  void create(const std::string& name, int partitions, std::vector<std::pair<std::string, std::string>> configs = {}) {
+  void create(const std::string& name, int partitions, std::vector<std::pair<std::string, std::string>> configs = {}, int replicas = 1) {
     ++waiting_;
-    session_->createTopic({name, partitions, 1, std::move(configs)}, [this, name](const QString& error) {
+    session_->createTopic({name, partitions, static_cast<std::int16_t>(replicas), std::move(configs)}, [this, name](const QString& error) {
       --waiting_;
       if (!error.isEmpty()) {
         std::fprintf(stderr, "highwater: %s: %s\n", name.c_str(), qUtf8Printable(error));
@@ -157,7 +159,7 @@ class Matrix : public QObject {
       // One topic far too large for one screen, and many of a usual size with names of a usual length.
       const int large = options_.partitions / 5;
       topic_ = QStringLiteral("ledger.entries");
-      create(topic_.toStdString(), large, {{"retention.ms", "86400000"}});
+      create(topic_.toStdString(), large, {{"retention.ms", "86400000"}}, static_cast<int>(std::min<std::size_t>(3, session_->view()->nodes.size())));
       int left = options_.partitions - large - 3;
       const char* areas[] = {"payments", "shipping", "catalog", "identity", "billing"};
       const char* things[] = {"requests", "settlement-events.v2", "state-changelog", "dead-letter"};
@@ -217,6 +219,9 @@ class Matrix : public QObject {
   bool take(const Scene& scene, const QString& file) {
     bool done = false;
     bool good = false;
+    if (scene.before) {
+      scene.before();
+    }
     // Some dialogs and menus run a loop of their own inside arrange().
     QTimer::singleShot(kSettleMs, this, [&] {
       const QPixmap picture = picture_of(window_);
@@ -300,6 +305,62 @@ class Matrix : public QObject {
     }
   }
 
+  // --- a node is killed
+  [[nodiscard]] const observe::PartitionView* victim() const {
+    const observe::TopicView* topic = session_->view()->find_topic("demo.orders");
+    return topic == nullptr || topic->partitions.empty() ? nullptr : topic->partitions.front().get();
+  }
+  void healAll() {
+    bool healed = false;
+    SessionNodes::of(session_).healAll([&healed](const QString&) { healed = true; });
+    wait([&] { return healed; }, 20'000);
+    wait([this] {
+      const observe::ViewPtr now = session_->view();
+      return now->quorum->leader != kNoBroker && victim() != nullptr && victim()->isr.size() == victim()->replicas.size();
+    }, 20'000);
+  }
+  // Kills who leads the first demo partition, or the controllers; with `until_moved` waits for the next leader.
+  void killLeader(bool controller, bool until_moved) {
+    const auto leader = [this, controller] {
+      return controller ? session_->view()->quorum->leader : (victim() == nullptr ? kNoBroker : victim()->leader);
+    };
+    healAll();
+    const BrokerId killed = leader();
+    bool done = false;
+    SessionNodes::of(session_).act(NodeAction::kill, killed.value(), [&done](const QString&) { done = true; });
+    wait([&] { return done; }, 10'000);
+    if (until_moved) {
+      wait([&] { return leader() != kNoBroker && leader() != killed; }, 15'000);
+      pause(700);  // what follows from it
+    }
+  }
+  void addKills(std::vector<Scene>& out) {
+    if (SessionNodes::of(session_).conditions().size() < 3) {
+      return;
+    }
+    for (const char* page : {"cluster", "partitions", "quorum"}) {
+      const bool controller = std::string_view(page) == "quorum";
+      for (const bool moved : {false, true}) {
+        const Selection selection = controller ? Selection{} : Selection::ofPartition(QStringLiteral("demo.orders"), 0);
+        out.push_back({QStringLiteral("%1-kill-%2").arg(QLatin1String(page), moved ? QStringLiteral("after") : QStringLiteral("during")),
+                       [=, this] { show(page, selection); }, [this] { healAll(); },
+                       [=, this] {
+                         show(page, selection);
+                         killLeader(controller, moved);
+                       }});
+      }
+    }
+    out.push_back({QStringLiteral("cluster-cut"), [this] { show("cluster", Selection::ofPartition(QStringLiteral("demo.orders"), 0)); },
+                   [this] { healAll(); }, [this] {
+                     healAll();
+                     bool done = false;
+                     const BrokerId last = session_->view()->nodes.rbegin()->first;
+                     SessionNodes::of(session_).act(NodeAction::cut_off, last.value(), [&done](const QString&) { done = true; });
+                     wait([&] { return done; }, 10'000);
+                     pause(1'800);
+                   }});
+  }
+
   std::vector<Scene> emptyScenes() {
     std::vector<Scene> out;
     for (const Page* page : window_->pages()) {
@@ -319,6 +380,10 @@ class Matrix : public QObject {
     out.push_back({QStringLiteral("partitions"), [=, this] { show("partitions", partition); }, {}});
     out.push_back({QStringLiteral("messages"), [=, this] { show("messages", topic); }, {}});
     out.push_back({QStringLiteral("groups"), [=, this] { show("groups", group); }, {}});
+    out.push_back({QStringLiteral("quorum"), [this] { show("quorum", {}); }, {}});
+    out.push_back({QStringLiteral("quorum-table"), [this] { show("quorum", Selection::ofNode(1)); command("view.table"); }, [this] { command("view.table"); }});
+    out.push_back({QStringLiteral("quorum-node"), [this] { show("quorum", Selection::ofNode(session_->view()->quorum->leader.value())); command("explain.show"); },
+                   [this] { window_->inspector()->showTab(Inspector::Tab::overview); }});
     out.push_back({QStringLiteral("topics"), [=, this] { show("topics", topic); }, {}});
     out.push_back({QStringLiteral("clients"), [this] { show("clients", {}); }, {}});
     out.push_back({QStringLiteral("doctor"), [this] { command("connect.doctor"); }, {}});
@@ -384,6 +449,7 @@ class Matrix : public QObject {
     out.push_back(dialog("consumer", "groups", group, "consumer.options"));
     out.push_back(dialog("reset-offsets", "groups", Selection::ofGroup(QStringLiteral("reports")), "group.reset"));
     out.push_back(dialog("delete-group", "groups", Selection::ofGroup(QStringLiteral("reports")), "group.delete"));
+    addKills(out);
     return out;
   }
 

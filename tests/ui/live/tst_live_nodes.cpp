@@ -20,6 +20,10 @@
 #include "ui/views/clients_connect.h"
 #include "ui/views/clients_page.h"
 #include "ui/views/cluster_page.h"
+#include "ui/views/metadata_log_model.h"
+#include "ui/views/partitions_page.h"
+#include "ui/views/quorum_canvas.h"
+#include "ui/views/quorum_page.h"
 #include "ui/window/controls.h"
 #include "ui/window/language.h"
 #include "ui/window/main_window.h"
@@ -262,6 +266,107 @@ class TestLiveNodes : public QObject {
     const QString address = session_->controlPort().address;
     const auto labels = doctor->findChildren<QLabel*>();
     QVERIFY(std::any_of(labels.begin(), labels.end(), [&](const QLabel* label) { return label->text().contains(address); }));
+  void everyPageTellsOfAKill() {
+    // Before: a quorum of three, its log readable, everything replicated and in sync.
+    window_->showPage(QStringLiteral("quorum"));
+    auto* quorum = window_->findChild<QuorumPage*>();
+    auto* lanes = window_->findChild<PartitionsPage*>();
+    auto* cluster = window_->findChild<ClusterPage*>();
+    QTRY_VERIFY_WITH_TIMEOUT(quorum->verdict().contains(QStringLiteral("One of them may fail")), kSoonMs);
+    QTRY_VERIFY_WITH_TIMEOUT(quorum->records()->rowCount() > 10, kSoonMs);
+    const auto says = [&](const QString& type) {
+      for (int row = 0; row < quorum->records()->rowCount(); ++row) {
+        const MetadataRecord* record = quorum->records()->record(row);
+        if (record->broken) {
+          return false;
+        }
+        if (record->type == type) {
+          return true;
+        }
+      }
+      return false;
+    };
+    QVERIFY(says(QStringLiteral("RegisterBroker")) && says(QStringLiteral("LeaderChange")) && says(QStringLiteral("Topic")));
+    QVERIFY(quorum->applyFilter(QStringLiteral("type == \"Topic\"")));
+    QTRY_VERIFY(quorum->records()->rowCount() > 0 && quorum->records()->record(0)->type == QStringLiteral("Topic"));
+    QVERIFY(quorum->applyFilter({}));
+    const std::size_t elections = quorum->canvas()->elections().size();
+    QVERIFY(elections > 0);
+    const int controller = quorum->canvas()->facts().leader;
+    QVERIFY(controller >= 0);
+    window_->showPage(QStringLiteral("partitions"));
+    window_->select(Selection::ofPartition(QString::fromLatin1(DemoTraffic::kTopic), 0));
+    const auto follower = [&] {
+      for (const observe::ReplicaView& replica : partition(0)->replicas) {
+        if (replica.node != partition(0)->leader) {
+          return replica.node.value();
+        }
+      }
+      return -1;
+    };
+    QTRY_COMPARE_WITH_TIMEOUT(lanes->lanes()->replicaNote(0, follower()), QStringLiteral("in sync"), kSoonMs);
+    window_->showPage(QStringLiteral("cluster"));
+    const auto broken = [&] {
+      const auto& links = cluster->canvas()->model().links();
+      return std::count_if(links.begin(), links.end(), [](const auto& link) { return link.trouble == ClusterModel::Link::Trouble::down; });
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(!cluster->canvas()->model().links().empty(), kSoonMs);
+    QCOMPARE(broken(), std::ptrdiff_t{0});
+
+    bool done = false;
+    SessionNodes::of(session_.get()).act(NodeAction::kill, controller, [&](const QString& error) {
+      QVERIFY2(error.isEmpty(), qPrintable(error));
+      done = true;
+    });
+    QTRY_VERIFY_WITH_TIMEOUT(done, kSoonMs);
+    // During: its links are broken, its lanes say so, the quorum has a bare majority and elects.
+    QTRY_VERIFY_WITH_TIMEOUT(broken() > 0, kSoonMs);
+    window_->showPage(QStringLiteral("quorum"));
+    QTRY_VERIFY_WITH_TIMEOUT(quorum->canvas()->facts().leader >= 0 && quorum->canvas()->facts().leader != controller, kSoonMs);
+    QCOMPARE(quorum->canvas()->facts().answering, 2);
+    QVERIFY2(quorum->verdict().contains(QStringLiteral("One more failure stops")), qPrintable(quorum->verdict()));
+    QCOMPARE(quorum->attention(), Glyph::quarter);
+    const auto decided = [&] {
+      for (const Election& each : quorum->canvas()->elections()) {
+        if (each.before == controller && each.decided() && each.killed && each.leaderlessMs() > 0 && !each.votes.empty()) {
+          return true;
+        }
+      }
+      return false;
+    };
+    QVERIFY(decided());
+    QVERIFY(quorum->canvas()->elections().size() > elections);
+    window_->showPage(QStringLiteral("partitions"));
+    QTRY_VERIFY_WITH_TIMEOUT(lanes->lanes()->replicaNote(0, controller).startsWith(QStringLiteral("killed")), kSoonMs);
+    window_->showPage(QStringLiteral("cluster"));
+    const QString moved = QStringLiteral("The active controller moved %1 → ").arg(controller);
+    QTRY_VERIFY_WITH_TIMEOUT(told().contains(moved) || told().contains(QStringLiteral("fenced")), kSoonMs);
+    // After: it is back, a voter that follows.
+    done = false;
+    SessionNodes::of(session_.get()).act(NodeAction::start, controller, [&](const QString&) { done = true; });
+    QTRY_VERIFY_WITH_TIMEOUT(done, kSoonMs);
+    QTRY_COMPARE_WITH_TIMEOUT(inSync(0), std::size_t{3}, kSoonMs);
+    QTRY_COMPARE_WITH_TIMEOUT(broken(), std::ptrdiff_t{0}, kSoonMs);
+    window_->showPage(QStringLiteral("quorum"));
+    QTRY_COMPARE_WITH_TIMEOUT(quorum->canvas()->facts().answering, 3, kSoonMs);
+  }
+
+  void votersAreTakenOutAndIn() {
+    auto* quorum = window_->findChild<QuorumPage*>();
+    window_->showPage(QStringLiteral("quorum"));
+    int node = -1;
+    for (const QuorumReplica& voter : quorum->canvas()->facts().voters) {
+      node = voter.leads ? node : voter.id;
+    }
+    window_->select(Selection::ofNode(node));
+    QVERIFY(!window_->commands().enabled(QStringLiteral("quorum.add_voter")));
+    QVERIFY(window_->commands().run(QStringLiteral("quorum.remove_voter")));
+    answer(QStringLiteral("Remove voter %1").arg(node));
+    QTRY_COMPARE_WITH_TIMEOUT(quorum->canvas()->facts().voters.size(), std::size_t{2}, kSoonMs);
+    QVERIFY(!quorum->canvas()->facts().find(node)->voter);
+    QTRY_VERIFY_WITH_TIMEOUT(window_->commands().enabled(QStringLiteral("quorum.add_voter")), kSoonMs);
+    QVERIFY(window_->commands().run(QStringLiteral("quorum.add_voter")));
+    QTRY_COMPARE_WITH_TIMEOUT(quorum->canvas()->facts().voters.size(), std::size_t{3}, kSoonMs);
     window_->showPage(QStringLiteral("cluster"));
   }
 

@@ -413,11 +413,51 @@ std::shared_ptr<const observe::TopicView> FakeSession::topicView(const std::stri
     for (std::size_t r = 0; r < p.assignment.size(); ++r) {
       const bool online = nodes_.at(p.assignment[r])->state == observe::NodeView::State::running;
       pv->isr.push_back(p.assignment[r]);
-      pv->replicas.push_back({p.assignment[r], online, p.replicas[r], p.segments});
+      observe::ReplicaView replica;
+      replica.node = p.assignment[r];
+      replica.online = online;
+      replica.counters = p.replicas[r];
+      replica.segments = p.segments;
+      pv->replicas.push_back(std::move(replica));
     }
     view->partitions.push_back(pv);
   }
   return view;
+}
+
+// Every node votes; the first one leads and was elected by the others.
+std::shared_ptr<const observe::QuorumView> FakeSession::quorumView() const {
+  auto quorum = std::make_shared<observe::QuorumView>();
+  quorum->leader = BrokerId(1);
+  quorum->epoch = 1;
+  const auto step = [&](std::int64_t after_ms, event::Any what) {
+    quorum->history.push_back({WallTime{options_.start_ms + after_ms}, std::make_shared<const event::Any>(std::move(what))});
+  };
+  step(0, event::QuorumRoleChanged{BrokerId(1), event::QuorumRole::prospective, event::QuorumCause::no_leader_found, true, 0, kNoBroker});
+  step(4, event::QuorumRoleChanged{BrokerId(1), event::QuorumRole::candidate, event::QuorumCause::pre_votes_won, true, 1, kNoBroker});
+  for (const auto& [id, node] : nodes_) {
+    const bool leads = id == BrokerId(1);
+    quorum->voters.push_back({id, {}, node->host, node->port});
+    observe::QuorumReplicaView& replica = quorum->replicas[id];
+    replica.node = id;
+    replica.online = replica.voter = true;
+    replica.role = leads ? event::QuorumRole::leader : event::QuorumRole::follower;
+    replica.epoch = 1;
+    replica.leader = BrokerId(1);
+    replica.since = WallTime{options_.start_ms + 9};
+    auto log = std::make_shared<event::ReplicaCounters>();
+    log->log_end_offset.set(120);
+    log->high_watermark.set(120);
+    replica.counters = log;
+    if (!leads) {
+      auto progress = std::make_shared<event::FollowerCounters>();
+      progress->log_end_offset.set(120);
+      quorum->tracked.push_back({id, {}, progress});
+      step(7, event::QuorumVoteCast{id, BrokerId(1), 1, false, true});
+    }
+  }
+  step(9, event::QuorumRoleChanged{BrokerId(1), event::QuorumRole::leader, event::QuorumCause::votes_won, true, 1, BrokerId(1)});
+  return quorum;
 }
 
 void FakeSession::publish() {
@@ -429,6 +469,7 @@ void FakeSession::publish() {
   for (const auto& [id, node] : nodes_) {
     view->nodes[id] = node;
   }
+  view->quorum = view_ == nullptr ? quorumView() : view_->quorum;
   std::map<std::string, std::shared_ptr<const observe::TopicView>, std::less<>> topics;
   std::map<Uuid, std::string> names;
   for (const auto& [name, topic] : topics_) {

@@ -153,6 +153,7 @@ class FakeSession : public Session, public SessionAdmin {
   void remember(BrokerId node, event::Any event);
   void publish();
   class Batches;
+  [[nodiscard]] std::shared_ptr<const observe::QuorumView> quorumView() const;
   [[nodiscard]] std::shared_ptr<const observe::TopicView> topicView(const std::string& name, const Topic& topic) const;
   [[nodiscard]] QString takeError();
   void answer(std::function<void()> call);

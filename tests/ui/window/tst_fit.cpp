@@ -316,7 +316,7 @@ class TestFit : public QObject {
 
   void a_frame_with_10000_partitions_data() {
     QTest::addColumn<QString>("page");
-    for (const char* page : {"cluster", "partitions", "messages", "groups", "topics", "clients"}) {
+    for (const char* page : {"cluster", "partitions", "messages", "groups", "quorum", "topics", "clients"}) {
       QTest::newRow(page) << QString::fromLatin1(page);
     }
   }

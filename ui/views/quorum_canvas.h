@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// QuorumCanvas: the replicas of the metadata log on one scale of offsets, and below them how an election went: what each voter was
+// at which time, and who voted for whom.
+//
+// Facts come with take(); the canvas repaints only what they change. Objects: the replicas (their nodes), then the elections, newest
+// first; the one that is chosen is drawn as a chart. Thread rule: UI thread only.
+#pragma once
+
+#include <vector>
+
+#include "ui/models/election_history.h"
+#include "ui/models/quorum_facts.h"
+#include "ui/views/object_canvas.h"
+
+namespace hw::ui {
+
+class QuorumCanvas : public ObjectCanvas {
+  Q_OBJECT
+
+ public:
+  explicit QuorumCanvas(QWidget* parent = nullptr);
+
+  void take(QuorumFacts facts, std::vector<Election> elections);
+  [[nodiscard]] const QuorumFacts& facts() const { return facts_; }
+  [[nodiscard]] const std::vector<Election>& elections() const { return elections_; }
+  // Index of the election whose chart is drawn; -1: there was none.
+  [[nodiscard]] int chosen() const;
+  void choose(int election);
+
+  [[nodiscard]] int objectCount() const override;
+  [[nodiscard]] CanvasObject object(int index) const override;
+  [[nodiscard]] QString objectSentence(int index) const override;
+  // What happened in an election, step by step.
+  [[nodiscard]] static QString story(const Election& election);
+
+ protected:
+  void paintCanvas(QPainter& painter, const QRectF& exposed) override;
+  [[nodiscard]] QString toolTipAt(QPointF point) const override;
+  void mousePressEvent(QMouseEvent* event) override;
+  void keyPressEvent(QKeyEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
+
+ private:
+  struct Places {
+    double voters = 0;     // top of the title
+    double observers = 0;  // top of the title; 0: there are none
+    double chart = 0;      // top of its title; 0: there was no election
+    double chart_rows = 0;
+    double list = 0;       // top of the title of the elections
+    double end = 0;
+  };
+  [[nodiscard]] Places places() const;
+  [[nodiscard]] double wide() const;
+  [[nodiscard]] QRectF rowRect(int replica) const;
+  [[nodiscard]] QRectF electionRect(int row) const;  // row 0: the newest
+  [[nodiscard]] const QuorumReplica& replica(int index) const;
+  [[nodiscard]] int replicas() const;
+  [[nodiscard]] int listed() const;
+  void fitHeight();
+  void chooseAt(int object);
+  void paintReplicas(QPainter& p, const Places& at);
+  void paintReplica(QPainter& p, int index, double left, double width, std::int64_t from, std::int64_t to);
+  void paintChart(QPainter& p, const Places& at, const Election& election);
+  void paintList(QPainter& p, const Places& at);
+
+  QuorumFacts facts_;
+  std::vector<Election> elections_;  // oldest first
+  std::int64_t chosen_began_ = -1;   // of the chosen one; -1: the newest
+};
+
+}  // namespace hw::ui

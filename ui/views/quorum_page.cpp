@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/views/quorum_page.h"
+
+#include <QDateTime>
+#include <QHBoxLayout>
+#include <QHeaderView>
+#include <QLineEdit>
+#include <QPainter>
+#include <QPointer>
+#include <QScrollArea>
+#include <QStackedWidget>
+#include <QTableView>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "ui/dialogs/question_dialog.h"
+#include "ui/filter/filter_box.h"
+#include "ui/painting/text.h"
+#include "ui/session/session_admin.h"
+#include "ui/session/session_nodes.h"
+#include "ui/views/metadata_log_model.h"
+#include "ui/views/pane.h"
+#include "ui/views/quorum_canvas.h"
+#include "ui/views/quorum_table.h"
+#include "ui/views/table_notice.h"
+#include "ui/views/table_setup.h"
+#include "ui/window/command_registry.h"
+#include "ui/window/controls.h"
+
+namespace hw::ui {
+
+namespace {
+
+constexpr int kTickMs = 500;
+constexpr std::int64_t kFirstRead = 400;
+constexpr std::int64_t kReadPatienceMs = 3'000;
+constexpr int kSide = 396;
+constexpr int kSideNarrow = 350;
+
+// Three voters and a crown: what will appear.
+void draw_quorum(QPainter& p, const QRectF& r) {
+  const Colors& c = Theme::current().colors();
+  for (int i = 0; i < 3; ++i) {
+    const double y = r.top() + 20 + i * 34;
+    p.fillRect(QRectF(r.center().x() - 120, y - 8, 240 - i * 24, 16), i == 0 ? c.leader_soft : c.ok_soft);
+  }
+  paint_glyph(p, Glyph::crown, QPointF(r.center().x() - 140, r.top() + 20), 14);
+}
+
+}  // namespace
+
+// What works, line by line.
+class QuorumBoard : public QWidget {
+ public:
+  explicit QuorumBoard(QWidget* parent) : QWidget(parent) { setAccessibleName(QuorumPage::tr("What works without a majority")); }
+
+  // `lost`: it is so now, and not only what would be.
+  void show(bool lost) {
+    if (!effects_.empty() && lost == lost_) {
+      return;
+    }
+    lost_ = lost;
+    effects_ = quorum_effects(false);
+    setFixedHeight(Theme::current().px(kHead + kLine * static_cast<double>(effects_.size()) + 8));
+    QStringList words;
+    for (const QuorumEffect& effect : effects_) {
+      words << QuorumPage::tr("%1: %2, %3").arg(effect.what, effect.works ? QuorumPage::tr("works") : QuorumPage::tr("does not work"), effect.why);
+    }
+    setAccessibleDescription(words.join(QStringLiteral("; ")));
+    update();
+  }
+
+ protected:
+  void paintEvent(QPaintEvent*) override {
+    const Theme& t = Theme::current();
+    const Colors& c = t.colors();
+    QPainter p(this);
+    p.scale(t.scale(), t.scale());
+    const double wide = width() / t.scale();
+    text_left(p, 16, 16, lost_ ? QuorumPage::tr("What works now") : QuorumPage::tr("If the majority is lost"), FontRole::body_strong, c.text);
+    text_fit(p, 16, 34, wide - 32, QuorumPage::tr("Without a majority, data still flows. Changes wait."), FontRole::caption, c.text2);
+    for (std::size_t i = 0; i < effects_.size(); ++i) {
+      const double y = kHead + kLine * (static_cast<double>(i) + 0.5);
+      const QuorumEffect& effect = effects_[i];
+      paint_glyph(p, effect.works ? Glyph::check : Glyph::cross, QPointF(23, y), 11);
+      text_left(p, 38, y, effect.what, FontRole::control, c.text);
+      text_right(p, wide - 16, y, effect.why, FontRole::caption, effect.works ? c.text2 : c.err_t);
+      p.fillRect(QRectF(16, kHead + kLine * static_cast<double>(i + 1) - 1, wide - 32, 1), c.hair);
+    }
+  }
+
+ private:
+  static constexpr double kHead = 48;
+  static constexpr double kLine = 23;
+  std::vector<QuorumEffect> effects_;
+  bool lost_ = false;
+};
+
+QuorumPage::QuorumPage(QWidget* parent)
+    : Page({QStringLiteral("quorum"), tr("Quorum"), QStringLiteral("quorum"), QKeySequence(Qt::Key_7), tr("Observe")}, parent),
+      clock_([] { return QDateTime::currentMSecsSinceEpoch(); }) {
+  const Theme& t = Theme::current();
+  majority_ = new Chip(this);
+  majority_->setPassive(true);
+  header()->addRight(majority_);
+  add_ = header()->addAction(QStringLiteral("plus"), tr("Add voter"), QStringLiteral("quorum.add_voter"));
+  add_->setToolTip(tr("Lets the selected observer vote from now on (KIP-853)"));
+  remove_ = header()->addAction(QStringLiteral("minus"), tr("Remove voter"), QStringLiteral("quorum.remove_voter"));
+  remove_->setToolTip(tr("The selected voter votes no more; it goes on as an observer (KIP-853)"));
+  kill_ = new Button(Button::Kind::normal, {}, tr("Kill the leader"), this);
+  kill_->setToolTip(tr("Ends the node of the active controller at once, to see an election"));
+  connect(kill_, &QAbstractButton::clicked, this, [this] {
+    if (const int leader = canvas_->facts().leader; leader >= 0) {
+      Q_EMIT selectionRequested(Selection::ofNode(leader));
+      Q_EMIT commandRequested(QStringLiteral("node.kill_or_start"), {{QStringLiteral("node"), leader}});
+    }
+  });
+  header()->addRight(kill_);
+
+  auto* content = new Pane(this);
+  auto* column = new QVBoxLayout(content);
+  column->setContentsMargins(0, 0, 0, 0);
+  column->setSpacing(0);
+  verdict_ = new TextLabel({}, FontRole::body, TextLabel::Tone::text, content);
+  verdict_->setObjectName(QStringLiteral("quorumVerdict"));
+  verdict_->setWordWrap(true);
+  verdict_->setContentsMargins(t.px(16), t.px(10), t.px(16), t.px(4));
+  verdict_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  column->addWidget(verdict_);
+  told_ = new TextLabel({}, FontRole::control, TextLabel::Tone::text2, content);
+  told_->setObjectName(QStringLiteral("quorumTold"));
+  told_->setWordWrap(true);
+  told_->setContentsMargins(t.px(16), t.px(2), t.px(16), t.px(6));
+  told_->hide();
+  column->addWidget(told_);
+  forms_ = new QStackedWidget(content);
+  auto* picture = new Pane(forms_);
+  auto* halves = new QHBoxLayout(picture);
+  halves->setContentsMargins(0, 0, 0, 0);
+  halves->setSpacing(0);
+  scroll_ = new QScrollArea(picture);
+  scroll_->setFrameShape(QFrame::NoFrame);
+  scroll_->setWidgetResizable(true);
+  scroll_->setFocusPolicy(Qt::NoFocus);
+  scroll_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  canvas_ = new QuorumCanvas(scroll_);
+  scroll_->setWidget(canvas_);
+  halves->addWidget(scroll_, 1);
+  halves->addWidget(new Line(Qt::Vertical, true, picture));
+  side_ = new Pane(picture);
+  side_->setFixedWidth(t.px(kSide));
+  auto* rows = new QVBoxLayout(side_);
+  rows->setContentsMargins(0, 0, 0, 0);
+  rows->setSpacing(0);
+  board_ = new QuorumBoard(side_);
+  rows->addWidget(board_);
+  rows->addWidget(new Line(Qt::Horizontal, true, side_));
+  auto* head = new QHBoxLayout;
+  head->setContentsMargins(t.px(16), t.px(8), t.px(16), t.px(6));
+  head->addWidget(new TextLabel(tr("Metadata log"), FontRole::body_strong, TextLabel::Tone::text, side_));
+  head->addStretch(1);
+  snapshot_ = new TextLabel({}, FontRole::caption, TextLabel::Tone::text2, side_);
+  snapshot_->setObjectName(QStringLiteral("quorumSnapshot"));
+  head->addWidget(snapshot_);
+  rows->addLayout(head);
+  filter_ = new FilterBox(metadata_vocabulary(), id(), side_);
+  filter_->setChipsShown(false);
+  filter_->setHint(QStringLiteral("type == PartitionChange"));
+  filter_->edit()->setAccessibleName(tr("Filter records of the metadata log"));
+  filter_->setExamples({{QStringLiteral("type == \"PartitionChange\""), tr("leaders and in-sync sets")},
+                        {QStringLiteral("type ~ \"Broker\""), tr("brokers that came, went or were fenced")},
+                        {QStringLiteral("topic == \"demo.orders\" && partition == 0"), tr("one partition")},
+                        {QStringLiteral("control"), tr("what the quorum itself wrote")}});
+  auto* filter_row = new QHBoxLayout;
+  filter_row->setContentsMargins(t.px(16), 0, t.px(16), t.px(6));
+  filter_row->addWidget(filter_);
+  rows->addLayout(filter_row);
+  records_ = new MetadataLogModel(this);
+  record_view_ = new QTableView(side_);
+  record_view_->setObjectName(QStringLiteral("metadataRecords"));
+  setup_table(record_view_, tr("Records of the metadata log, the newest first"));
+  record_view_->setModel(records_);
+  set_columns(record_view_, {62, 128, 170, 92}, {MetadataLogModel::kText});
+  record_view_->setColumnHidden(MetadataLogModel::kTime, true);
+  rows->addWidget(record_view_, 1);
+  record_notice_ = new TableNotice(record_view_);
+  halves->addWidget(side_);
+  forms_->addWidget(picture);
+  table_ = new QuorumTable(this);
+  table_view_ = new QTableView(forms_);
+  setup_table(table_view_, tr("Replicas of the metadata log as a table"));
+  table_view_->setModel(table_);
+  set_columns(table_view_, {70, 80, 130, 80, 110, 70, 90, 110, 150, 180}, {2, 8, 9});
+  forms_->addWidget(table_view_);
+  column->addWidget(forms_, 1);
+  setContent(content);
+  setFocusProxy(canvas_);
+
+  connect(canvas_, &ObjectCanvas::selectionRequested, this, &Page::selectionRequested);
+  connect(canvas_, &ObjectCanvas::openRequested, this, &Page::openRequested);
+  connect(filter_, &FilterBox::applied, this, [this] {
+    records_->setFilter(filter_->filtering() ? filter_->program() : nullptr);
+    showCounts();
+  });
+  connect(filter_, &FilterBox::leaveRequested, this, [this] { record_view_->setFocus(); });
+  connect(record_view_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& now) {
+    const MetadataRecord* record = records_->record(now.row());
+    if (record != nullptr && !record->about.none() && record->about != selection()) {
+      Q_EMIT selectionRequested(record->about);
+    }
+  });
+  connect(record_view_, &QTableView::activated, this, [this](const QModelIndex& index) {
+    if (const MetadataRecord* record = records_->record(index.row()); record != nullptr && !record->about.none()) {
+      Q_EMIT openRequested(record->about);
+    }
+  });
+  connect(table_view_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& now) {
+    const Selection s = table_->selectionOf(now.row());
+    if (!s.none() && s != selection()) {
+      Q_EMIT selectionRequested(s);
+    }
+  });
+  tick_.setInterval(kTickMs);
+  connect(&tick_, &QTimer::timeout, this, [this] {
+    if (session() != nullptr && view() != nullptr) {
+      refresh();
+    }
+  });
+}
+
+void QuorumPage::attach(Session* session) { Page::attach(session); }
+
+int QuorumPage::chosenNode() const {
+  const Selection& s = selection();
+  return s.kind == Selection::Kind::node && canvas_->facts().find(s.node) != nullptr ? s.node : -1;
+}
+
+void QuorumPage::addCommands(CommandRegistry& commands) {
+  const QStringList words{tr("quorum"), tr("controller"), tr("voter")};
+  commands.add({QStringLiteral("quorum.add_voter"), tr("Let the selected node vote in the quorum"), {},
+                [this](const QVariantMap&) { changeVoter(true); }, [this] { return mayVote(); }, words});
+  commands.add({QStringLiteral("quorum.remove_voter"), tr("Take the selected voter out of the quorum…"), {},
+                [this](const QVariantMap&) { changeVoter(false); }, [this] { return mayLeave(); }, words});
+}
+
+void QuorumPage::changeVoter(bool voter) {
+  const int node = chosenNode();
+  if (node < 0) {
+    return;
+  }
+  if (voter) {
+    carryOut(node, true);
+    return;
+  }
+  const QuorumFacts& facts = canvas_->facts();
+  const int left = static_cast<int>(facts.voters.size()) - 1;
+  const int majority = left / 2 + 1;
+  auto* question = new QuestionDialog(tr("Take node %1 out of the quorum?").arg(node),
+                                      tr("It keeps copying the metadata log, but votes no more. <b>Add voter</b> takes it in again."), window());
+  question->setAttribute(Qt::WA_DeleteOnClose);
+  question->addFact(tr("Voters left"), QString::number(left));
+  question->addFact(tr("Majority"), tr("%1 of %2").arg(majority).arg(left));
+  question->addFact(tr("May fail then"), QString::number(left - majority));
+  question->addCancel();
+  question->addAnswer(tr("Remove voter %1").arg(node), QuestionDialog::AnswerKind::danger);
+  connect(question, &QuestionDialog::answered, this, [this, node](int index) {
+    if (index == 1) {
+      carryOut(node, false);
+    }
+  });
+  question->open();
+}
+
+void QuorumPage::carryOut(int node, bool voter) {
+  const QPointer<QuorumPage> self(this);
+  tell(voter ? tr("Node %1 is being taken in as a voter…").arg(node) : tr("Node %1 is being taken out of the quorum…").arg(node), false);
+  SessionAdmin::of(session()).changeVoter(node, voter, [self, node, voter](const QString& error) {
+    if (self == nullptr) {
+      return;
+    }
+    if (!error.isEmpty()) {
+      self->tell(tr("The voters did not change: %1").arg(error), true);
+    } else {
+      self->tell(voter ? tr("Node %1 votes from now on.").arg(node) : tr("Node %1 votes no more; it goes on as an observer.").arg(node), false);
+    }
+  });
+}
+
+void QuorumPage::tell(const QString& sentence, bool bad) {
+  told_->setText(sentence);
+  told_->setTone(bad ? TextLabel::Tone::err : TextLabel::Tone::text2);
+  told_->setVisible(!sentence.isEmpty());
+}
+
+QString QuorumPage::verdict() const { return verdict_->text(); }
+
+void QuorumPage::setSelection(const Selection& selection) {
+  Page::setSelection(selection);
+  canvas_->setSelection(selection);
+  refreshActions();
+}
+
+bool QuorumPage::mayVote() const {
+  const QuorumReplica* r = canvas_->facts().find(chosenNode());
+  return r != nullptr && !r->voter && r->answers;
+}
+
+bool QuorumPage::mayLeave() const {
+  const QuorumReplica* r = canvas_->facts().find(chosenNode());
+  return r != nullptr && r->voter && canvas_->facts().voters.size() > 1;
+}
+
+void QuorumPage::refreshActions() {
+  add_->setEnabled(mayVote());
+  remove_->setEnabled(mayLeave());
+}
+
+void QuorumPage::setWidthClass(int width_class) { side_->setFixedWidth(Theme::current().px(width_class < 0 ? kSideNarrow : kSide)); }
+
+Glyph QuorumPage::attention() const {
+  if (session() == nullptr) {
+    return Glyph::none;
+  }
+  // Also while the page is not shown and its canvas is of long ago.
+  const QuorumFacts facts = quorum_facts(*session()->view(), SessionNodes::of(session()).conditions(), clock_());
+  return !facts.voters.empty() && (facts.glyph == Glyph::cross || facts.glyph == Glyph::quarter) ? facts.glyph : Glyph::none;
+}
+
+bool QuorumPage::focusFilter() {
+  filter_->focusText();
+  return true;
+}
+
+bool QuorumPage::applyFilter(const QString& text) {
+  filter_->setText(text);
+  return true;
+}
+
+bool QuorumPage::toggleTable() {
+  if (forms_->currentWidget() == table_view_) {
+    forms_->setCurrentIndex(0);
+    canvas_->setFocus();
+  } else {
+    table_->take(canvas_->facts());
+    forms_->setCurrentWidget(table_view_);
+    table_view_->setFocus();
+  }
+  return true;
+}
+
+void QuorumPage::showEvent(QShowEvent* event) {
+  Page::showEvent(event);
+  tick_.start();
+}
+
+void QuorumPage::hideEvent(QHideEvent* event) {
+  tick_.stop();
+  Page::hideEvent(event);
+}
+
+void QuorumPage::frame() { refresh(); }
+
+void QuorumPage::refresh() {
+  const observe::ClusterView& now = *view();
+  const SessionNodes& nodes = SessionNodes::of(session());
+  QuorumFacts facts = quorum_facts(now, nodes.conditions(), clock_());
+  if (const auto trouble = session()->trouble(); trouble && facts.voters.empty()) {
+    PageNotice notice;
+    notice.kind = PageNotice::Kind::failed;
+    notice.title = trouble->what;
+    notice.text = QStringLiteral("%1 %2").arg(trouble->why, trouble->advice).trimmed();
+    showNotice(notice);
+    return;
+  }
+  if (facts.voters.empty() && facts.observers.empty()) {
+    PageNotice notice;
+    notice.kind = now.nodes.empty() ? PageNotice::Kind::empty : PageNotice::Kind::not_available;
+    notice.title = tr("No quorum yet");
+    notice.text = tr("The controllers keep what the cluster knows of itself in one log and elect who writes it. They appear here as soon "
+                     "as the first node runs.");
+    notice.drawing = draw_quorum;
+    showNotice(notice);
+    return;
+  }
+  showContent();
+  if (quorum_seen_ != now.quorum) {
+    quorum_seen_ = now.quorum;
+    elections_ = election_history(now);
+  }
+  QStringList count;
+  count << tr("epoch %1").arg(facts.epoch);
+  count << tr("high watermark %1").arg(facts.high_watermark);
+  header()->setCount(count.join(QStringLiteral(" · ")));
+  const int voters = static_cast<int>(facts.voters.size());
+  majority_->setContent(facts.glyph, tr("%1 of %2 answer, %3 needed").arg(facts.answering).arg(voters).arg(facts.majority),
+                        facts.glyph == Glyph::disc ? Chip::Tone::ok : (facts.glyph == Glyph::cross ? Chip::Tone::err : Chip::Tone::warn));
+  if (verdict_->text() != facts.verdict) {
+    verdict_->setText(facts.verdict);
+    verdict_->setTone(facts.lost() ? TextLabel::Tone::err : TextLabel::Tone::text);
+  }
+  kill_->setVisible(nodes.conditions().size() > 1);
+  kill_->setEnabled(facts.leader >= 0);
+  board_->show(facts.lost());
+  const QuorumReplica* newest = facts.find(facts.leader);
+  for (const QuorumReplica& r : facts.voters) {
+    newest = newest == nullptr || r.snapshot_end > newest->snapshot_end ? &r : newest;
+  }
+  snapshot_->setText(newest == nullptr || newest->snapshot_end <= 0
+                         ? tr("no snapshot yet")
+                         : tr("snapshot below %1, %2").arg(newest->snapshot_end).arg(format_bytes(newest->snapshot_bytes)));
+  if (forms_->currentWidget() == table_view_) {
+    table_->take(facts);
+  }
+  canvas_->take(std::move(facts), elections_);
+  refreshActions();
+  readRecords();
+}
+
+void QuorumPage::readRecords() {
+  const QuorumFacts& facts = canvas_->facts();
+  const std::int64_t end = facts.high_watermark;
+  const std::int64_t now = clock_();
+  // A node that was paused while it was asked answers when it goes on; another one is asked then.
+  if (!isVisible() || (reading_since_ >= 0 && now - reading_since_ < kReadPatienceMs)) {
+    return;
+  }
+  if (next_ > end) {
+    records_->clear();  // another log
+    next_ = -1;
+  }
+  if (next_ < 0) {
+    next_ = std::max(facts.log_start, end - kFirstRead);
+  }
+  if (next_ >= end) {
+    return;
+  }
+  reading_since_ = now;
+  ReadQuery query;
+  query.topic = kMetadataLog;
+  query.from_offset = next_;
+  query.to_offset = end;
+  query.max_records = static_cast<std::int32_t>(kFirstRead);
+  query.isolation = Isolation::raw;
+  const QPointer<QuorumPage> self(this);
+  session()->read(query, [self, from = next_, number = ++read_number_](const ReadAnswer& answer) {
+    if (self == nullptr || number != self->read_number_) {
+      return;
+    }
+    self->reading_since_ = -1;
+    self->read_error_ = answer.error;
+    std::vector<MetadataRecord> fresh;
+    for (const RecordRow& row : answer.rows) {
+      if (row.offset >= from) {
+        fresh.push_back(describe_metadata(row, *self->view()));
+      }
+    }
+    self->next_ = std::max({from, answer.next_offset, fresh.empty() ? from : fresh.back().offset + 1});
+    self->records_->append(std::move(fresh));
+    self->showCounts();
+  });
+}
+
+void QuorumPage::showCounts() {
+  FilterBox::Counts counts;
+  counts.shown = records_->rowCount();
+  counts.total = static_cast<std::int64_t>(records_->total());
+  filter_->setCounts(counts);
+  if (records_->rowCount() > 0) {
+    record_notice_->hide();
+  } else if (!read_error_.isEmpty()) {
+    TableNotice::Content content;
+    content.title = tr("The metadata log cannot be read");
+    content.text = read_error_;
+    content.failed = true;
+    record_notice_->show(content);
+  } else if (records_->total() > 0) {
+    TableNotice::Content content;
+    content.title = tr("No record passes the filter");
+    content.text = tr("%1 records are hidden.").arg(format_count(counts.total));
+    content.action = tr("Clear the filter");
+    content.run = [this] { filter_->setText({}); };
+    record_notice_->show(content);
+  }
+}
+
+}  // namespace hw::ui
