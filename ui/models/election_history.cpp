@@ -36,6 +36,9 @@ QString reason_of(const event::QuorumRoleChanged& e, std::int32_t before, bool f
   switch (e.cause) {
     case QuorumCause::no_leader_found:
     case QuorumCause::started:
+      if (node == before) {
+        return Words::tr("leader %1 came back from a restart").arg(node);
+      }
       return first ? Words::tr("the quorum starts") : Words::tr("controller %1 found no leader").arg(node);
     case QuorumCause::leader_silent:
       return before >= 0 ? Words::tr("controller %1 did not hear from leader %2 in time").arg(node).arg(before)
@@ -110,7 +113,7 @@ class Builder {
     if (all_.empty() || (!open_ && e.epoch < all_.back().epoch - 1)) {
       return;
     }
-    Election& here = all_.back();
+    Election& here = of_candidate(e.candidate.value());
     const auto asker = roles_.find(e.candidate.value());
     const std::int64_t asked = asker == roles_.end() ? at : std::clamp(asker->second.asks_since_ms, here.began_ms, at);
     here.votes.push_back({e.voter.value(), e.candidate.value(), at, asked, e.pre_vote, e.granted});
@@ -142,6 +145,21 @@ class Builder {
     }
     all_.push_back(std::move(election));
     open_ = true;
+  }
+
+  // Two may ask at once: the newest in which this one did.
+  Election& of_candidate(std::int32_t candidate) {
+    const std::size_t back = std::min<std::size_t>(2, all_.size());
+    for (std::size_t i = 0; i < back; ++i) {
+      Election& each = all_[all_.size() - 1 - i];
+      const bool asked = std::any_of(each.bands.begin(), each.bands.end(), [&](const Election::Band& band) {
+        return band.node == candidate && (band.role == QuorumRole::prospective || band.role == QuorumRole::candidate);
+      });
+      if (asked) {
+        return each;
+      }
+    }
+    return all_.back();
   }
 
   // Whether the node of the leader before has ended, and when.

@@ -161,6 +161,19 @@ FactSection explain_partition_now(const PartitionView& p, const PartitionFacts& 
     s.formula = high_watermark_formula(p, facts);
     return s;
   }
+  if (facts.leader_gone) {
+    QStringList next;
+    for (const ReplicaFacts& r : facts.replicas) {
+      if (!r.leads && r.online && r.in_sync) {
+        next << QStringLiteral("n%1").arg(r.node);
+      }
+    }
+    s.prose = Words::tr("Its leader, <b>node %1</b>, has ended. Nobody writes or reads here until the controller misses its heartbeats "
+                        "(broker.session.timeout.ms) and another replica that is in sync leads.")
+                  .arg(p.leader.value());
+    s.formula = {Words::tr("next leader = first in sync of { %1 }").arg(next.join(QStringLiteral(", ")))};
+    return s;
+  }
   s.formula = high_watermark_formula(p, facts);
   const ReplicaFacts* leaving = nullptr;
   for (const ReplicaFacts& r : facts.replicas) {
@@ -211,6 +224,7 @@ FactSection replicas_section(const PartitionFacts& facts) {
     f.glyph = r.leads ? Glyph::crown : (r.fails ? Glyph::cross : (r.warns ? Glyph::quarter : Glyph::disc));
     f.tone = r.fails ? Fact::Tone::err : (r.warns ? Fact::Tone::warn : Fact::Tone::text);
     f.link = Selection::ofNode(r.node);
+    f.words = true;
     s.facts.push_back(std::move(f));
   }
   return s;

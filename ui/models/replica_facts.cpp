@@ -24,8 +24,8 @@ bool contains(const std::vector<BrokerId>& list, BrokerId one) { return std::fin
 
 QString tenths(std::int64_t ms) { return Words::tr("%1 s").arg(QString::number(static_cast<double>(std::max<std::int64_t>(0, ms)) / 1000, 'f', 1)); }
 
-void say(ReplicaFacts& r, const observe::ClusterView& view) {
-  if (r.leads) {
+void say(ReplicaFacts& r, const observe::ClusterView& view, bool leader_gone) {
+  if (r.leads && r.online) {
     return;
   }
   if (!r.online) {
@@ -35,6 +35,11 @@ void say(ReplicaFacts& r, const observe::ClusterView& view) {
                                       : (killed ? Words::tr("killed %1") : Words::tr("stopped %1"))
                                             .arg(format_time(node->second->since.ms).section(QLatin1Char('.'), 0, 0));
     r.fails = true;
+    return;
+  }
+  if (leader_gone) {
+    r.note = r.in_sync ? Words::tr("in sync, may lead") : Words::tr("out of sync");
+    r.warns = !r.in_sync;
     return;
   }
   const bool silent = r.fetched_ms >= kSilentMs;
@@ -80,7 +85,10 @@ PartitionFacts partition_facts(const observe::ClusterView& view, const observe::
     out.high_watermark = leader->high_watermark.get();
     out.log_end = leader->log_end_offset.get();
   }
-  const bool followed = partition.followed_now();
+  const observe::ReplicaView* led = partition.replica(partition.leader);
+  out.leader_gone = partition.leader != kNoBroker && (led == nullptr || !led->online || led->counters == nullptr);
+  // Nobody counts down whose leader has ended.
+  const bool followed = partition.followed_now() && !out.leader_gone;
   for (const observe::ReplicaView& replica : partition.replicas) {
     ReplicaFacts r;
     r.node = replica.node.value();
@@ -102,6 +110,18 @@ PartitionFacts partition_facts(const observe::ClusterView& view, const observe::
     }
     out.replicas.push_back(std::move(r));
   }
+  // Where several fall silent at once, it is the leader that does not answer: it takes nobody out.
+  int followers = 0;
+  int silent = 0;
+  for (const ReplicaFacts& r : out.replicas) {
+    followers += !r.leads && r.online ? 1 : 0;
+    silent += !r.leads && r.online && r.fetched_ms >= kSilentMs ? 1 : 0;
+  }
+  if (followers > 1 && silent == followers) {
+    for (ReplicaFacts& r : out.replicas) {
+      r.leaves_ms = -1;
+    }
+  }
   // Who of the in-sync set is least far, where the high watermark waits.
   if (!out.frozen() && out.high_watermark >= 0 && out.high_watermark < out.log_end) {
     for (ReplicaFacts& r : out.replicas) {
@@ -110,7 +130,7 @@ PartitionFacts partition_facts(const observe::ClusterView& view, const observe::
     }
   }
   for (ReplicaFacts& r : out.replicas) {
-    say(r, view);
+    say(r, view, out.leader_gone);
   }
   return out;
 }

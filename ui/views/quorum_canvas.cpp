@@ -102,13 +102,21 @@ int QuorumCanvas::chosen() const {
       return static_cast<int>(i);
     }
   }
+  // The newest that was one: a refused pre-vote is chosen by hand.
+  for (std::size_t i = elections_.size(); i-- > 0;) {
+    if (!elections_[i].refused) {
+      return static_cast<int>(i);
+    }
+  }
   return static_cast<int>(elections_.size()) - 1;
 }
 
 void QuorumCanvas::choose(int election) {
   if (election >= 0 && election < static_cast<int>(elections_.size())) {
-    const bool newest = election + 1 == static_cast<int>(elections_.size());
-    chosen_began_ = newest ? -1 : elections_[static_cast<std::size_t>(election)].began_ms;
+    chosen_began_ = -1;
+    if (election != chosen()) {  // the newest goes on being the newest
+      chosen_began_ = elections_[static_cast<std::size_t>(election)].began_ms;
+    }
     update();
   }
 }

@@ -15,8 +15,10 @@
 #include <QRegularExpression>
 #include <QTableView>
 #include <QTimer>
+#include <algorithm>
 #include <cstdio>
 #include <functional>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -311,12 +313,14 @@ class Matrix : public QObject {
     return topic == nullptr || topic->partitions.empty() ? nullptr : topic->partitions.front().get();
   }
   void healAll() {
-    bool healed = false;
-    SessionNodes::of(session_).healAll([&healed](const QString&) { healed = true; });
-    wait([&] { return healed; }, 20'000);
+    const auto healed = std::make_shared<bool>(false);  // the answer may come later than anybody waits
+    SessionNodes::of(session_).healAll([healed](const QString&) { *healed = true; });
+    wait([healed] { return *healed; }, 20'000);
     wait([this] {
       const observe::ViewPtr now = session_->view();
-      return now->quorum->leader != kNoBroker && victim() != nullptr && victim()->isr.size() == victim()->replicas.size();
+      const bool run = std::all_of(now->nodes.begin(), now->nodes.end(),
+                                   [](const auto& node) { return node.second->state == observe::NodeView::State::running && !node.second->fenced; });
+      return run && now->quorum->leader != kNoBroker && victim() != nullptr && victim()->isr.size() == victim()->replicas.size();
     }, 20'000);
   }
   // Kills who leads the first demo partition, or the controllers; with `until_moved` waits for the next leader.
@@ -326,9 +330,9 @@ class Matrix : public QObject {
     };
     healAll();
     const BrokerId killed = leader();
-    bool done = false;
-    SessionNodes::of(session_).act(NodeAction::kill, killed.value(), [&done](const QString&) { done = true; });
-    wait([&] { return done; }, 10'000);
+    const auto done = std::make_shared<bool>(false);
+    SessionNodes::of(session_).act(NodeAction::kill, killed.value(), [done](const QString&) { *done = true; });
+    wait([done] { return *done; }, 10'000);
     if (until_moved) {
       wait([&] { return leader() != kNoBroker && leader() != killed; }, 15'000);
       pause(700);  // what follows from it
@@ -353,10 +357,10 @@ class Matrix : public QObject {
     out.push_back({QStringLiteral("cluster-cut"), [this] { show("cluster", Selection::ofPartition(QStringLiteral("demo.orders"), 0)); },
                    [this] { healAll(); }, [this] {
                      healAll();
-                     bool done = false;
+                     const auto done = std::make_shared<bool>(false);
                      const BrokerId last = session_->view()->nodes.rbegin()->first;
-                     SessionNodes::of(session_).act(NodeAction::cut_off, last.value(), [&done](const QString&) { done = true; });
-                     wait([&] { return done; }, 10'000);
+                     SessionNodes::of(session_).act(NodeAction::cut_off, last.value(), [done](const QString&) { *done = true; });
+                     wait([done] { return *done; }, 10'000);
                      pause(1'800);
                    }});
   }

@@ -202,7 +202,10 @@ void TestRaft::nothing_is_appended_before_the_vote_is_durable() {
   QCOMPARE(std::count_if(out.events.begin(), out.events.end(),
                          [](const event::Any& any) { return std::holds_alternative<event::ControllerElected>(any); }),
            std::ptrdiff_t{1});
-  const auto* role = std::get_if<event::QuorumRoleChanged>(&out.events.back());
+  const event::QuorumRoleChanged* role = nullptr;
+  for (const event::Any& any : out.events) {
+    role = std::holds_alternative<event::QuorumRoleChanged>(any) ? &std::get<event::QuorumRoleChanged>(any) : role;
+  }
   QVERIFY(role != nullptr);
   QCOMPARE(role->role, event::QuorumRole::leader);
   QCOMPARE(role->cause, event::QuorumCause::votes_won);

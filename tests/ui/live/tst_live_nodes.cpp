@@ -266,6 +266,8 @@ class TestLiveNodes : public QObject {
     const QString address = session_->controlPort().address;
     const auto labels = doctor->findChildren<QLabel*>();
     QVERIFY(std::any_of(labels.begin(), labels.end(), [&](const QLabel* label) { return label->text().contains(address); }));
+  }
+
   void everyPageTellsOfAKill() {
     // Before: a quorum of three, its log readable, everything replicated and in sync.
     window_->showPage(QStringLiteral("quorum"));

@@ -273,6 +273,15 @@ class TestQuorum : public QObject {
     const FactSection now = explain_partition_now(*topic->partitions[0], facts);
     QVERIFY2(now.prose.contains(QStringLiteral("Node 3")) && now.prose.contains(QStringLiteral("1.2 s")), qPrintable(now.prose));
     QCOMPARE(now.formula.join(QLatin1Char(' ')), QStringLiteral("HW 42 = min LEO over ISR { n1 55, n2 55, n3 42 }"));
+    // The leader's node ends: nobody counts down, and it is said who comes next.
+    observe::PartitionView orphan = *topic->partitions[0];
+    orphan.replicas[0].online = false;
+    orphan.replicas[0].counters.reset();
+    const PartitionFacts gone = partition_facts(*view, topic, orphan, feed.ms);
+    QVERIFY(gone.leader_gone);
+    QCOMPARE(gone.find(3)->leaves_ms, std::int64_t{-1});
+    QCOMPARE(gone.find(3)->note, QStringLiteral("in sync, may lead"));
+    QCOMPARE(explain_partition_now(orphan, gone).formula, QStringList{QStringLiteral("next leader = first in sync of { n2, n3 }")});
     // Two are gone: fewer than min.insync.replicas.
     feed(event::PartitionChanged{kTopic, PartitionIndex(0), BrokerId(1), LeaderEpoch(4), 2, all, {BrokerId(1)}, {BrokerId(2)}});
     feed(event::NodeStarted{.node = BrokerId(3)}, 3);
