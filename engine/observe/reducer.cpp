@@ -467,6 +467,8 @@ bool Reducer::on(const event::MetadataCommitted&, const event::Stamped&) {
 
 bool Reducer::on(const event::QuorumRoleChanged& e, const event::Stamped& s) {
   QuorumReplicaView& replica = quorum_replica(e.node);
+  // Others may have told of this leader before it has told how it became one.
+  const bool led = replica.role == event::QuorumRole::leader && replica.epoch == e.epoch;
   replica.online = true;
   replica.voter = e.voter;
   replica.role = e.role;
@@ -484,7 +486,7 @@ bool Reducer::on(const event::QuorumRoleChanged& e, const event::Stamped& s) {
       view.tracked.clear();
     }
   } else if (e.epoch == view.epoch) {
-    if (view.leader == e.node && !leads) {
+    if (view.leader == e.node && !leads && led) {
       end_leadership();
     } else if (view.leader == kNoBroker && ended_epoch_ != e.epoch) {
       view.leader = leader;

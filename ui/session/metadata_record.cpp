@@ -138,7 +138,7 @@ class Teller {
       parts << Words::tr("in controlled shutdown");
     }
     if (!r.log_dirs.empty()) {
-      parts << Words::tr("%n log directories", nullptr, static_cast<int>(r.log_dirs.size()));
+      parts << Words::tr("%Ln log directories", nullptr, static_cast<int>(r.log_dirs.size()));
     }
     say(Words::tr("broker %1: %2").arg(r.broker_id.value()).arg(parts.isEmpty() ? Words::tr("nothing changed") : parts.join(QStringLiteral(", "))));
   }
@@ -172,7 +172,7 @@ class Teller {
   }
   void operator()(const metadata::UnknownRecord& r) {
     out_.type = Words::tr("type %1").arg(r.type);
-    say(Words::tr("of a feature that is not known here, %n bytes", nullptr, static_cast<int>(r.body.size())));
+    say(Words::tr("of a feature that is not known here, %Ln bytes", nullptr, static_cast<int>(r.body.size())));
   }
 
  private:

@@ -163,7 +163,7 @@ QString ClusterCanvas::linkText(const ClusterModel::Link& link) const {
 
 QString ClusterCanvas::linkSentence(const ClusterModel::Link& link) const {
   const int partitions = link.partitions;
-  return tr("%1 copies %n partitions from %2, %3 of them in sync: %4", nullptr, partitions)
+  return tr("%1 copies %Ln partitions from %2, %3 of them in sync: %4", nullptr, partitions)
       .arg(model_.nodes()[link.follower].title, model_.nodes()[link.leader].title)
       .arg(link.in_sync)
       .arg(linkText(link));

@@ -189,7 +189,7 @@ QString QuorumCanvas::objectSentence(int index) const {
       parts << tr("high watermark %1").arg(r.high_watermark);
     }
     if (r.behind > 0) {
-      parts << tr("%n records behind", nullptr, static_cast<int>(r.behind));
+      parts << tr("%Ln records behind", nullptr, static_cast<int>(r.behind));
     }
     if (r.fetched_ms >= 0) {
       parts << tr("last fetch %1").arg(ago(r.fetched_ms));

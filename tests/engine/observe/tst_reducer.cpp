@@ -706,6 +706,12 @@ class TestReducer : public QObject {
     QCOMPARE(feed.reducer.publish()->quorum->leader, kNoBroker);
     role(3, QuorumRole::follower, 2, 2, QuorumCause::heard_of_leader);
     QCOMPARE(feed.reducer.publish()->quorum->leader, BrokerId(2));
+    role(2, QuorumRole::candidate, 2, -1, QuorumCause::pre_votes_won);  // told late: it leads already
+    role(2, QuorumRole::leader, 2, 2, QuorumCause::votes_won);
+    QCOMPARE(feed.reducer.publish()->quorum->leader, BrokerId(2));
+    role(2, QuorumRole::resigned, 2, -1, QuorumCause::stopping);
+    role(3, QuorumRole::follower, 2, 2, QuorumCause::heard_of_leader);
+    QCOMPARE(feed.reducer.publish()->quorum->leader, kNoBroker);
     track(1, 1, 3);  // of an epoch that is over
     QVERIFY(feed.reducer.publish()->quorum->tracked.empty());
 
