@@ -114,6 +114,7 @@ struct PartitionLog::Impl {
   Result<void> check_identity(const OpenParameters& parameters, bool present);
   // Reads batches from `from` on into the producer state, up to log_end_; the newest usable snapshot first.
   Result<void> rebuild_producers(Offset end, WallTime now);
+  Result<void> recall_batches(Offset at, WallTime now);
   Result<void> recover_from(std::size_t first, WallTime now);
 
   // --- retention.cpp

@@ -262,4 +262,20 @@ Result<void> ProducerState::load_snapshot(ByteSpan bytes, Offset at, WallTime no
   return {};
 }
 
+bool ProducerState::active_since(std::int64_t timestamp_ms) const {
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [&](const auto& item) { return item.second.last_timestamp_ms >= timestamp_ms; });
+}
+
+void ProducerState::recall(const ProducerState& seen) {
+  for (auto& [id, entry] : entries_) {
+    const auto found = seen.entries_.find(id);
+    if (found != seen.entries_.end() && found->second.epoch == entry.epoch && found->second.last_offset() == entry.last_offset() &&
+        found->second.batch_count > entry.batch_count) {
+      entry.batches = found->second.batches;
+      entry.batch_count = found->second.batch_count;
+    }
+  }
+}
+
 }  // namespace hw::log

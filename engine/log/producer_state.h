@@ -78,8 +78,12 @@ class ProducerState {
   void set_end_offset(Offset offset) { end_offset_ = offset; }
 
   [[nodiscard]] Bytes snapshot() const;
-  // Replaces everything. Errors: corrupt, unsupported.
+  // Replaces everything. Errors: corrupt, unsupported. A snapshot holds only the last batch of each producer: see recall().
   Result<void> load_snapshot(ByteSpan bytes, Offset at, WallTime now, std::int64_t expiration_ms);
+  // Whether some producer wrote since then.
+  [[nodiscard]] bool active_since(std::int64_t timestamp_ms) const;
+  // Takes the batches before the last one of each producer from `seen`, which has read the end of the same log.
+  void recall(const ProducerState& seen);
 
  private:
   struct Completed {

@@ -250,6 +250,7 @@ Result<void> PartitionLog::Impl::rebuild_producers(Offset end, WallTime now) {
     Result<Bytes> bytes = context_.disk->read_whole(path);
     if (bytes && producers_.load_snapshot(bytes->span(), at, now, config_.producer_id_expiration_ms)) {
       from = at;
+      HW_CHECK(recall_batches(at, now));
       break;
     }
     if (!bytes && bytes.error().code == Errc::io) {
@@ -268,6 +269,32 @@ Result<void> PartitionLog::Impl::rebuild_producers(Offset end, WallTime now) {
     }));
   }
   producers_.set_end_offset(end);
+  return {};
+}
+
+// The snapshot of producers at `at` has been loaded. It holds the last batch of each; one that is at work may repeat any of its last
+// five, and a repeat that is not known for one would be there twice in the end.
+Result<void> PartitionLog::Impl::recall_batches(Offset at, WallTime now) {
+  constexpr std::int64_t kAtWorkMs = 180'000;  // longer than a producer tries to deliver a record (delivery.timeout.ms)
+  constexpr std::uint32_t kBytes = 4U << 20U;
+  if (at <= segments_.front()->base_offset() || !producers_.active_since(now.ms - kAtWorkMs)) {
+    return {};
+  }
+  const std::size_t last = segment_of(at - 1);
+  std::size_t first = last;
+  std::uint32_t left = kBytes;
+  while (first > 0 && segments_[first]->size() < left) {
+    left -= static_cast<std::uint32_t>(segments_[first]->size());
+    --first;
+  }
+  ProducerState seen;
+  for (std::size_t i = first; i <= last; ++i) {
+    const Offset end = i == last ? at : segments_[i + 1]->base_offset();
+    HW_CHECK(segments_[i]->for_each_batch_before(end, i == first ? left : kBytes, [&](const wire::BatchView& batch) {
+      static_cast<void>(seen.update(batch));
+    }));
+  }
+  producers_.recall(seen);
   return {};
 }
 

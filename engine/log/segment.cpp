@@ -378,6 +378,23 @@ Result<void> Segment::for_each_batch(Offset from, const std::function<Result<voi
   return {};
 }
 
+Result<void> Segment::for_each_batch_before(Offset end, std::uint32_t bytes,
+                                            const std::function<void(const wire::BatchView&)>& each) {
+  HW_TRY(const std::uint32_t stop, position_of_bound(end));
+  std::uint32_t start = 0;
+  if (stop > bytes) {
+    HW_TRY(const std::optional<OffsetIndex::Entry> entry, offset_index_.first_from(stop - bytes));
+    HW_TRY(const OffsetIndex::Entry nearest, offset_index_.lookup(end));
+    start = entry && entry->position < stop ? entry->position : std::min(nearest.position, stop);
+  }
+  FileBatchReader reader(*file_, start, stop);
+  wire::BatchView batch;
+  while (reader.next(batch)) {
+    each(batch);
+  }
+  return {};
+}
+
 Result<void> Segment::truncate_to(Offset offset) {
   HW_TRY(const std::uint32_t position, position_of_bound(offset));
   HW_CHECK(offset_index_.truncate_to(offset));

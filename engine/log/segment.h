@@ -80,6 +80,8 @@ class Segment {
                             const std::function<Result<bool>(const wire::BatchView&)>& each);
   // Calls `each` for every batch that ends at or behind `from`.
   Result<void> for_each_batch(Offset from, const std::function<Result<void>(const wire::BatchView&)>& each);
+  // Calls `each` for the last batches that end below `end`: those within about `bytes` in front of it. What cannot be read ends it.
+  Result<void> for_each_batch_before(Offset end, std::uint32_t bytes, const std::function<void(const wire::BatchView&)>& each);
 
   // Drops every batch that ends at or above `offset`.
   Result<void> truncate_to(Offset offset);
