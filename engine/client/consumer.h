@@ -216,6 +216,7 @@ class Consumer {
       Uuid topic_id;
       std::int64_t offset = -1;
       LeaderEpoch epoch = kNoLeaderEpoch;
+      std::uint64_t life = 0;  // of the Partition that heard what was told
       friend bool operator==(const Entry&, const Entry&) = default;
     };
     std::int32_t id = 0;

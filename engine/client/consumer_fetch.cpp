@@ -56,6 +56,16 @@ void Consumer::fetch(Instant now, ConsumerOutputs& out) {
     // Another partition is first each time, so that none starves when the first ones fill the answer.
     std::rotate(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(next_token_ % list.size()), list.end());
     Session& session = sessions_[leader];
+    // What was told of a partition went to somebody who had it before (and gave it back meanwhile, or began anew elsewhere): only a new
+    // session tells the high watermark of an idle one again.
+    const bool whole = session.epoch == 0 || std::any_of(list.begin(), list.end(), [&](const TopicPartition& key) {
+      const auto known = session.entries.find(key);
+      return known != session.entries.end() && known->second.life != partitions_.at(key).life;
+    });
+    if (whole) {
+      session.epoch = 0;
+      session.entries.clear();
+    }
     wire::FetchRequest request;
     request.replica_id = kNoBroker;
     request.max_wait_ms = config_.max_wait_ms;
@@ -65,10 +75,6 @@ void Consumer::fetch(Instant now, ConsumerOutputs& out) {
     request.session_id = session.id;
     request.session_epoch = session.epoch;
     request.rack_id = config_.client_rack;
-    const bool whole = session.epoch == 0;
-    if (whole) {
-      session.entries.clear();
-    }
     bool by_name = false;
     std::vector<Asked> asked;
     std::map<TopicPartition, Session::Entry> entries;
@@ -79,7 +85,7 @@ void Consumer::fetch(Instant now, ConsumerOutputs& out) {
       by_name = by_name || topic->id == Uuid{};
       partition.asked = true;
       asked.push_back({key, partition.life, partition.position});
-      const Session::Entry entry{topic->id, partition.position, epoch};
+      const Session::Entry entry{topic->id, partition.position, epoch, partition.life};
       entries[key] = entry;
       const auto known = session.entries.find(key);
       if (known != session.entries.end() && known->second == entry) {

@@ -405,6 +405,10 @@ class TestConsumerEngine : public QObject {
     QCOMPARE(consumer.core.status().front().lag(), std::int64_t{2});
     QCOMPARE(from([&] { consumer.core.resume({key}); }), (Strings{"8", "9"}));
     QCOMPARE(consumer.core.status().front().lag(), std::int64_t{0});
+    // To where it is: the broker has told the end already, to a position that is no more.
+    const std::size_t ends = consumer.events(client::ConsumerEvent::Kind::reached_end);
+    QCOMPARE(from([&] { consumer.core.seek(key, 10); }).size(), std::size_t{0});
+    QCOMPARE(consumer.events(client::ConsumerEvent::Kind::reached_end), ends + 1);
   }
 
   void whereAGroupBegins() {
