@@ -240,9 +240,6 @@ void NodeCore::Impl::finish_job(const log::DiskJob& job, const Result<void>& res
       return;
     }
     metadata_flushed(job.up_to);
-    // A flush that a truncation overtook makes nothing durable of what was written since, and nobody would ask again: a
-    // follower fetches only from behind what is durable.
-    metadata_log->queue_flush(now_.wall);
   }
 }
 

@@ -84,8 +84,8 @@ wire::FetchRequest Quorum::Impl::fetch_request() const {
 }
 
 void Quorum::Impl::fetch_from(const Destination& to) {
-  const bool must_flush = config.always_flush || is_voter();
-  if (must_flush && flushed < log.end_offset() && !trial::has_bug(trial::Canary::fetches_unflushed)) {
+  if (must_flush() && flushed < log.end_offset() && !trial::has_bug(trial::Canary::fetches_unflushed)) {
+    ask_flush();
     return;  // Q5: with Flushed
   }
   if (link_free(to)) {
@@ -178,9 +178,7 @@ void Quorum::Impl::take_records(const BytesChain& chain) {
     fail_replica(noted.error().detail);
     return;
   }
-  if (config.always_flush || is_voter()) {
-    out->flush = true;
-  }
+  ask_flush();
 }
 
 void Quorum::Impl::follow_high_watermark(std::int64_t leaders) {
@@ -209,10 +207,9 @@ bool Quorum::Impl::cut_divergence(LeaderEpoch of, Offset end) {
     return false;
   }
   flushed = std::min(flushed, to);
+  flush_asked = flushed;
   history.truncate_to(to);
-  if (flushed < log.end_offset()) {
-    out->flush = true;
-  }
+  ask_flush();
   return true;
 }
 

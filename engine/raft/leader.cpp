@@ -67,6 +67,7 @@ Offset Quorum::Impl::append_batch(Bytes batch, std::int64_t count) {
     fail_replica(noted.error().detail);
   }
   out->flush = true;
+  flush_asked = log.end_offset();
   if (Leader* leader = in<Leader>()) {
     sync_voters(*leader);
   }

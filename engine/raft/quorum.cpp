@@ -27,7 +27,7 @@ Quorum::Impl::Impl(Config given, ElectionState initial, ReplicatedLog& the_log, 
   if (log.last_epoch() > election.epoch) {
     election = {log.last_epoch(), std::nullopt, std::nullopt};
   }
-  flushed = log.durable_offset();
+  flushed = flush_asked = log.durable_offset();
   Offset committed = log.start_offset();
   if (const std::optional<SnapshotId> snapshot = log.latest_snapshot()) {
     committed = std::max(committed, snapshot->end_offset);
@@ -134,6 +134,7 @@ void Quorum::Impl::step(const Input& input, Instant at, Outputs& outputs) {
         } else if constexpr (std::is_same_v<T, Flushed>) {
           // What was cut and written again in between is not on the disk yet, whatever the flush said.
           flushed = std::max(flushed, std::min({in.up_to, log.durable_offset(), log.end_offset()}));
+          flush_asked = flushed;  // poll() asks for the rest again
           advance_high_watermark();
         } else if constexpr (std::is_same_v<T, Request>) {
           std::visit([&](const auto& body) { handle(in, body); }, in.body);
@@ -181,6 +182,7 @@ void Quorum::Impl::step(const Input& input, Instant at, Outputs& outputs) {
 void Quorum::Impl::poll() {
   expire_links();
   expire_waiting();
+  ask_flush();
   // A transition makes the new state act at once; few follow each other.
   constexpr int kMost = 8;
   for (int round = 0; round < kMost; ++round) {
@@ -223,6 +225,13 @@ Instant Quorum::Impl::next_deadline() const {
 }
 
 // ---------------------------------------------------------------- outputs
+
+void Quorum::Impl::ask_flush() {
+  if (must_flush() && std::max(flushed, flush_asked) < log.end_offset()) {
+    out->flush = true;
+    flush_asked = log.end_offset();
+  }
+}
 
 void Quorum::Impl::persist() {
   HW_ASSERT(out != nullptr, "inside a step");

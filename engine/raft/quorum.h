@@ -23,6 +23,7 @@
 //  Q4  a new leader's first batch is a control batch that begins with LeaderChange; where the log does not tell the voters yet,
 //      the level of kraft.version and the voters follow in the same batch
 //  Q5  a voter's fetch from an offset says that everything below is durable in its log
+//  Q6  what waits for the log to be durable has asked for that: while Q5 needs more than is flushed, a flush is on its way
 // Bad requests get Kafka's errors; what cannot happen between correct replicas (two leaders in an epoch, truncation below the
 // high watermark) changes nothing and is told in Outputs::broken.
 // Thread rule: one thread; `now` never decreases.

@@ -135,7 +135,7 @@ void Quorum::Impl::handle_response(BrokerId from, const wire::FetchSnapshotRespo
     fail_replica("cannot begin anew behind a snapshot of the metadata log: " + done.error().detail);
     return;
   }
-  flushed = log.end_offset();  // the snapshot is durable, and there is nothing behind it
+  flushed = flush_asked = log.end_offset();  // the snapshot is durable, and there is nothing behind it
   high_watermark = id.end_offset;
   log.set_high_watermark(high_watermark);
   out->log_restarted = true;

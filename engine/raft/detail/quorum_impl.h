@@ -64,6 +64,10 @@ struct Quorum::Impl {
   void release_held();
   void reply(std::uint64_t token, PeerAnswer answer);
   void fail_replica(std::string why);
+  // Whether this replica's fetches say what it holds durably (Q5).
+  [[nodiscard]] bool must_flush() const { return config.always_flush || is_voter(); }
+  void ask_flush();  // Q6
+
 
   // --- requests to others
   // Times that only keep replicas apart are drawn from this part of the election timeout.
@@ -185,6 +189,7 @@ struct Quorum::Impl {
   State state = Unattached{};
   Offset high_watermark;
   Offset flushed;  // of the own log, as far as this quorum has heard
+  Offset flush_asked;  // up to here it is on its way
   bool stopping = false;
   bool begun = false;       // the first input has come
   Offset told_voters_at;    // the last record of the voters that was told

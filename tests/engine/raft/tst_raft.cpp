@@ -50,6 +50,13 @@ MemoryLog log_of(std::int64_t count, LeaderEpoch epoch) {
   return log;
 }
 
+Voter second_voter() {
+  Voter other = kafka_voter();
+  other.key.id = BrokerId(2);
+  other.endpoints.front().port = 2;
+  return other;
+}
+
 // Brings a quorum to leadership; its log then ends with the batch that begins the epoch.
 void elect(Quorum& quorum) {
   Outputs out;
@@ -75,6 +82,7 @@ class TestRaft : public QObject {
   void a_later_epoch_begins_with_the_leader_change_alone();
   void high_watermark_follows_the_flush();
   void records_of_an_older_epoch_commit_with_the_new_one();
+  void what_waits_for_the_disk_is_asked_for();
   void a_fetch_waits_less_than_its_timeout();
   void batches_hold_their_values();
 };
@@ -255,11 +263,8 @@ void TestRaft::high_watermark_follows_the_flush() {
 void TestRaft::records_of_an_older_epoch_commit_with_the_new_one() {
   // Two voters: the log of the new leader holds ten records of epoch 1, and the other one has them as well. They are committed
   // only when it has the first record of the new epoch too.
-  Voter other = kafka_voter();
-  other.key.id = BrokerId(2);
-  other.endpoints.front().port = 2;
   Config two = config();
-  two.voters.push_back(other);
+  two.voters.push_back(second_voter());
   MemoryLog log = log_of(10, LeaderEpoch(1));
   Quorum quorum(two, {LeaderEpoch(1), {}, {}}, log, Prng(1), kNow);
   Instant now = kNow + seconds(5);
@@ -308,13 +313,36 @@ void TestRaft::records_of_an_older_epoch_commit_with_the_new_one() {
   QVERIFY(out.high_watermark == log.end_offset());
 }
 
+void TestRaft::what_waits_for_the_disk_is_asked_for() {
+  Config two = config();
+  two.voters.push_back(second_voter());
+  two.first_election = seconds(1);
+  MemoryLog log;
+  for (std::int64_t i = 0; i < 10; ++i) {
+    QVERIFY(log.append_as_leader(data_batch_of({Bytes::copy_of("old")}, Offset(i), LeaderEpoch(1), kWall), LeaderEpoch(1), kWall));
+  }
+  Quorum quorum(two, {LeaderEpoch(1), {}, {}}, log, Prng(1), kNow);
+  Outputs out;
+  quorum.step(Tick{kWall}, kNow, out);
+  QVERIFY(out.flush);
+  QVERIFY(out.sends.empty());  // Q5
+  out.clear();
+  quorum.step(Tick{kWall}, kNow, out);
+  QVERIFY(!out.flush);  // it is on its way
+  quorum.step(Flushed{Offset(10)}, kNow, out);  // something overtook it: the log knows better
+  QVERIFY(out.flush);
+  QVERIFY(out.sends.empty());
+  out.clear();
+  log.flush();
+  quorum.step(Flushed{Offset(10)}, kNow, out);
+  QVERIFY(!out.flush);
+  QCOMPARE(out.sends.size(), std::size_t{1});
+}
+
 void TestRaft::a_fetch_waits_less_than_its_timeout() {
-  Voter other = kafka_voter();
-  other.key.id = BrokerId(2);
-  other.endpoints.front().port = 2;
   for (const auto& [timeout_ms, wait_ms] : {std::pair{500, 250}, std::pair{2'000, 500}}) {
     Config two = config();
-    two.voters.push_back(other);
+    two.voters.push_back(second_voter());
     two.first_election = seconds(1);
     two.fetch_timeout = milliseconds(timeout_ms);
     MemoryLog log;
