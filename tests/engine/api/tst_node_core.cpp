@@ -412,7 +412,8 @@ class TstNodeCore : public QObject {
     node.initial_voters = {{BrokerId(1), Uuid{8, 1}, "one", 1}, {BrokerId(2), Uuid{8, 2}, "two", 2}};
     QVERIFY(node.start());
     node.core->hand_over(node.now, node.out);
-    node.settle();
+    node.advance(seconds(2));
+    node.core->tick(node.now, node.out);
     QVERIFY(node.core->handed_over());
     QVERIFY(node.stop());
     const auto after = disk.list("data/node-1/t-0");
