@@ -30,6 +30,8 @@ Partition::Applied Partition::apply(const metadata::PartitionImage& image, Insta
   }
   const bool new_epoch = image.leader_epoch != leader_epoch_;
   const bool was_leader = is_leader();
+  // Between two epochs of this leader another one may have led, unseen here.
+  const bool others_led = was_leader && image.leader_epoch.value() > leader_epoch_.value() + 1;
   applied.role_changed = image.leader != leader_ || new_epoch;
   drop_proposal();
   leader_ = image.leader;
@@ -48,12 +50,13 @@ Partition::Applied Partition::apply(const metadata::PartitionImage& image, Insta
       log_ = nullptr;
     }
   }
-  become_leader_of(image, was_leader, new_epoch, now);
+  become_leader_of(image, was_leader, new_epoch, others_led, now);
   applied.watermark_moved = maybe_advance_high_watermark(now);
   return applied;
 }
 
-void Partition::become_leader_of(const metadata::PartitionImage& image, bool was_leader, bool new_epoch, Instant now) {
+void Partition::become_leader_of(const metadata::PartitionImage& image, bool was_leader, bool new_epoch, bool others_led,
+                                 Instant now) {
   std::vector<Replica> before = std::move(remote_);
   remote_.clear();
   remote_.reserve(replicas_.size());
@@ -74,6 +77,10 @@ void Partition::become_leader_of(const metadata::PartitionImage& image, bool was
       const bool in_sync = contains(image.isr, id);
       replica.caught_up = in_sync ? now : kLongAgo;
       replica.fetched_at = in_sync ? now : kLongAgo;
+      if (others_led) {
+        replica.log_end = kNoOffset;  // that one may have cut its log: it says anew how far it is
+        replica.log_start = kNoOffset;
+      }
       replica.leader_end = kNoOffset;
       if (!replica.awaited) {
         replica.awaited = true;

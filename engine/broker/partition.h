@@ -181,7 +181,7 @@ class Partition {
     std::vector<BrokerId> isr;
     bool sent = false;
   };
-  void become_leader_of(const metadata::PartitionImage& image, bool was_leader, bool new_epoch, Instant now);
+  void become_leader_of(const metadata::PartitionImage& image, bool was_leader, bool new_epoch, bool others_led, Instant now);
   void forget_followers() noexcept;
   void tell_leadership(bool new_epoch);
   void tell(const Replica& replica) const noexcept;

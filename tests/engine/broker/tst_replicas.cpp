@@ -431,6 +431,26 @@ class TstReplicas : public QObject {
     QCOMPARE(world.data(follower).error_code, ErrorCode::fenced_leader_epoch);
   }
 
+  // The image goes on by two elections at once: what a follower had in the first epoch it may have cut for the leader in between.
+  void a_follower_says_anew_how_far_it_is_where_others_led() {
+    World world;
+    world.produce(1);
+    world.fetch({.replica = 1, .offset = 1, .wait_ms = 0});
+    for (const int leader : {1, 0}) {
+      wire::PartitionChangeRecord record;
+      record.partition_id = PartitionIndex(0);
+      record.topic_id = kTopic;
+      record.leader = BrokerId(leader);
+      world.replay(record);
+    }
+    world.publish();
+    QCOMPARE(world.partition().leader_epoch(), LeaderEpoch(2));
+    world.fetch({.replica = 2, .offset = 1, .epoch = 2, .wait_ms = 0});
+    QCOMPARE(world.partition().log()->high_watermark(), Offset(0));
+    world.fetch({.replica = 1, .offset = 1, .epoch = 2, .wait_ms = 0});
+    QCOMPARE(world.partition().log()->high_watermark(), Offset(1));
+  }
+
   void a_stale_registration_does_not_count() {
     World world;
     world.produce(1);
