@@ -57,7 +57,6 @@ struct NodeOptions {
   std::vector<ControllerPeer> controllers;
   std::map<std::string, std::string> configs;  // Kafka's broker keys (static configuration)
   std::string log_level = "INFO";              // of the process, as Kafka names levels
-  std::string canary;                          // a known bug that a test switches on to see that its checks find it; else empty
 };
 
 // Time as a core needs it: monotonic for deadlines, wall for records.

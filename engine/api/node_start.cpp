@@ -14,21 +14,6 @@ namespace {
 // anew at once; one that finds its connection closed may ask the broker that is gone until its own timer sends it elsewhere.
 constexpr Duration kTellClients = milliseconds(100);
 
-raft::Canary quorum_canary(std::string_view name) {
-  constexpr std::array<std::pair<std::string_view, raft::Canary>, 8> kNamed{{
-      {"votes-twice", raft::Canary::votes_twice},
-      {"commits-old-epoch", raft::Canary::commits_old_epoch},
-      {"answers-unpersisted", raft::Canary::answers_unpersisted},
-      {"fetches-unflushed", raft::Canary::fetches_unflushed},
-      {"truncates-committed", raft::Canary::truncates_committed},
-      {"ignores-log-order", raft::Canary::ignores_log_order},
-      {"grants-every-pre-vote", raft::Canary::grants_every_pre_vote},
-      {"keeps-divergence", raft::Canary::keeps_divergence},
-  }};
-  const auto found = std::find_if(kNamed.begin(), kNamed.end(), [&](const auto& named) { return named.first == name; });
-  return found == kNamed.end() ? raft::Canary::none : found->second;
-}
-
 std::string joined(const std::vector<std::string>& texts) {
   std::string all;
   for (const std::string& text : texts) {
@@ -192,7 +177,6 @@ Result<void> NodeCore::Impl::open_quorum() {
   quorum_config.max_fetch_bytes = static_cast<std::int32_t>(configs->number("controller.quorum.fetch.max.bytes"));
   quorum_config.max_snapshot_fetch_bytes =
       static_cast<std::int32_t>(configs->number("controller.quorum.fetch.snapshot.max.bytes"));
-  quorum_config.canary = quorum_canary(options_.canary);
   quorum_config.retry_backoff = milliseconds(configs->number("controller.quorum.retry.backoff.ms"));
   control_options.registers = false;
   control_options.broker_configs = configs;

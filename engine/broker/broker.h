@@ -57,7 +57,6 @@ struct BrokerOptions {
   std::size_t max_parked = 200'000;
   FetchSessionCache::Limits sessions;
   Duration replica_lag_time_max = seconds(30);  // replica.lag.time.max.ms
-  Canary canary = Canary::none;                 // tests only
   bool rack_aware_reads = false;                // replica.selector.class is Kafka's RackAwareReplicaSelector
   // As a follower.
   std::int32_t fetchers = 1;                              // num.replica.fetchers, per leader

@@ -93,7 +93,6 @@ struct Broker::Impl {
         fetchers(fetcher_options(options)) {
     replicas.self = options.node;
     replicas.lag_time_max = options.replica_lag_time_max;
-    replicas.canary = options.canary;
     replicas.events = events;
     replicas.image = image.get();
   }

@@ -27,16 +27,6 @@ struct Now {
   WallTime wall;    // timestamps in records
 };
 
-// Bugs on purpose: each breaks one rule of replication, and the tests must notice. Anything but none is for tests only.
-enum class Canary : std::uint8_t {
-  none,
-  watermark_without_followers,  // the high watermark is the leader's log end
-  watermark_forgets_proposal,   // replicas that are about to join do not hold it back (KIP-497)
-  no_truncation,                // a follower ignores that its log has left the leader's
-  early_expand,                 // a follower joins the ISR before it has everything
-  stale_fetch_counts,           // a fetch with an old leader epoch says how far the follower is
-};
-
 // Longer ago than anything.
 inline constexpr Instant kLongAgo{std::numeric_limits<std::int64_t>::min() / 2};
 
@@ -109,7 +99,6 @@ struct ReplicaContext {
   BrokerId self = kNoBroker;
   std::int64_t broker_epoch = -1;  // unknown: nothing is asked of others
   Duration lag_time_max = seconds(30);
-  Canary canary = Canary::none;
   event::EventSink* events = nullptr;                // may be null
   const metadata::MetadataImage* image = nullptr;    // never null once partitions are there
   std::int64_t wall_minus_instant_ms = 0;  // as of the newest input

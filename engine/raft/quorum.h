@@ -73,19 +73,6 @@ struct ElectionState {
 [[nodiscard]] std::string encode_quorum_state(const ElectionState& state);
 [[nodiscard]] Result<ElectionState> decode_quorum_state(std::string_view text);
 
-// Known faults that a test switches on to see that its checks find them. Never set outside of tests.
-enum class Canary : std::uint8_t {
-  none,
-  votes_twice,           // grants a second vote in an epoch
-  commits_old_epoch,     // the high watermark passes over records of older epochs alone (Raft, figure 8)
-  answers_unpersisted,   // votes and answers leave before the election state is durable
-  fetches_unflushed,     // a voter fetches from behind what it has not flushed
-  truncates_committed,   // a follower whose log diverges cuts all of it, what is committed as well
-  ignores_log_order,     // votes for candidates whose log is behind
-  grants_every_pre_vote,  // disturbs leaders that live
-  keeps_divergence,      // a follower appends without cutting what diverges
-};
-
 struct Config {
   Voter self;
   std::string cluster_id;             // empty: requests' cluster ids are not checked
@@ -112,7 +99,6 @@ struct Config {
   Duration first_election = milliseconds(30);
   std::int32_t max_fetch_bytes = 1024 * 1024;           // controller.quorum.fetch.max.bytes
   std::int32_t max_snapshot_fetch_bytes = 1024 * 1024;  // controller.quorum.fetch.snapshot.max.bytes
-  Canary canary = Canary::none;
 };
 
 // ---------------------------------------------------------------- inputs

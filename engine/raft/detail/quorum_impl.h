@@ -43,7 +43,6 @@ struct Quorum::Impl {
            (history.last_offset() >= high_watermark && history.at(history.last_offset()).is_voter(self_key()));
   }
   [[nodiscard]] bool is_sole_voter() const { return voters().only(self_key()); }
-  [[nodiscard]] bool has_bug(Canary bug) const { return config.canary == bug; }
   template <class T>
   [[nodiscard]] T* in() {
     return std::get_if<T>(&state);
