@@ -127,6 +127,30 @@
             <numerusform>And %Ln more changes.</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>%Ln partitions have fewer in-sync replicas than min.insync.replicas: acks=all is refused there.</source>
+        <translation>
+            <numerusform>%Ln partition has fewer in-sync replicas than min.insync.replicas: acks=all is refused there.</numerusform>
+            <numerusform>%Ln partitions have fewer in-sync replicas than min.insync.replicas: acks=all is refused there.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>MetadataRecord</name>
+    <message numerus="yes">
+        <source>%Ln log directories</source>
+        <translation>
+            <numerusform>%Ln log directory</numerusform>
+            <numerusform>%Ln log directories</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>of a feature that is not known here, %Ln bytes</source>
+        <translation>
+            <numerusform>of a feature that is not known here, %Ln byte</numerusform>
+            <numerusform>of a feature that is not known here, %Ln bytes</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>RetentionPreview</name>
@@ -293,6 +317,13 @@
         <translation>
             <numerusform>%n replica</numerusform>
             <numerusform>%n replicas</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 copies %Ln partitions from %2, %3 of them in sync: %4</source>
+        <translation>
+            <numerusform>%1 copies %Ln partition from %2, %3 of them in sync: %4</numerusform>
+            <numerusform>%1 copies %Ln partitions from %2, %3 of them in sync: %4</numerusform>
         </translation>
     </message>
 </context>
@@ -463,6 +494,16 @@
         <translation>
             <numerusform>Open %n in Messages</numerusform>
             <numerusform>Open %n in Messages</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>hw::ui::QuorumCanvas</name>
+    <message numerus="yes">
+        <source>%Ln records behind</source>
+        <translation>
+            <numerusform>%Ln record behind</numerusform>
+            <numerusform>%Ln records behind</numerusform>
         </translation>
     </message>
 </context>

@@ -95,7 +95,7 @@ void LeaderStory::tellQuorum(const observe::ClusterView& before, const observe::
   if (is.leader != kNoBroker && is.leader != was.leader) {
     if (controller_ != kNoBroker && controller_ != is.leader) {
       const std::int64_t took = controller_gone_.ms == 0 ? -1 : std::max<std::int64_t>(0, now.ms - controller_gone_.ms);
-      told << (took >= 0 ? Story::tr("The active controller moved %1 → %2 in %3 ms (epoch %4); changes of the metadata waited so long.")
+      told << (took > 0 ? Story::tr("The active controller moved %1 → %2 in %3 ms (epoch %4); changes of the metadata waited so long.")
                                .arg(controller_.value())
                                .arg(is.leader.value())
                                .arg(took)

@@ -180,7 +180,7 @@ QuorumPage::QuorumPage(QWidget* parent)
   record_view_->setObjectName(QStringLiteral("metadataRecords"));
   setup_table(record_view_, tr("Records of the metadata log, the newest first"));
   record_view_->setModel(records_);
-  set_columns(record_view_, {62, 128, 170, 92}, {MetadataLogModel::kText});
+  set_columns(record_view_, {62, 112, 120, 92}, {MetadataLogModel::kText});
   record_view_->setColumnHidden(MetadataLogModel::kTime, true);
   rows->addWidget(record_view_, 1);
   record_notice_ = new TableNotice(record_view_);
