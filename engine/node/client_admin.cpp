@@ -715,6 +715,7 @@ void AdminQuestions::describe_quorum(Done<QuorumDescription> done) const {
 void AdminQuestions::add_voter(std::int32_t node, const Uuid& directory, std::vector<QuorumDescription::Endpoint> listeners,
                                std::function<void(Result<void>)> done) const {
   wire::AddRaftVoterRequest request;
+  make_null(request.cluster_id);  // whichever cluster answers
   request.timeout_ms = static_cast<std::int32_t>(timeout_.ns / milliseconds(1).ns);
   request.voter_id = node;
   request.voter_directory_id = directory;
@@ -732,6 +733,7 @@ void AdminQuestions::add_voter(std::int32_t node, const Uuid& directory, std::ve
 
 void AdminQuestions::remove_voter(std::int32_t node, const Uuid& directory, std::function<void(Result<void>)> done) const {
   wire::RemoveRaftVoterRequest request;
+  make_null(request.cluster_id);
   request.voter_id = node;
   request.voter_directory_id = directory;
   const Asker asker{*runner_, bootstrap_, timeout_};

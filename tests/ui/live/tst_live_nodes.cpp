@@ -364,11 +364,12 @@ class TestLiveNodes : public QObject {
     QVERIFY(!window_->commands().enabled(QStringLiteral("quorum.add_voter")));
     QVERIFY(window_->commands().run(QStringLiteral("quorum.remove_voter")));
     answer(QStringLiteral("Remove voter %1").arg(node));
-    QTRY_COMPARE_WITH_TIMEOUT(quorum->canvas()->facts().voters.size(), std::size_t{2}, kSoonMs);
+    const auto* told = quorum->findChild<QLabel*>(QStringLiteral("quorumTold"));
+    QTRY_VERIFY2_WITH_TIMEOUT(quorum->canvas()->facts().voters.size() == 2, qPrintable(told->text()), kSoonMs);
     QVERIFY(!quorum->canvas()->facts().find(node)->voter);
     QTRY_VERIFY_WITH_TIMEOUT(window_->commands().enabled(QStringLiteral("quorum.add_voter")), kSoonMs);
     QVERIFY(window_->commands().run(QStringLiteral("quorum.add_voter")));
-    QTRY_COMPARE_WITH_TIMEOUT(quorum->canvas()->facts().voters.size(), std::size_t{3}, kSoonMs);
+    QTRY_VERIFY2_WITH_TIMEOUT(quorum->canvas()->facts().voters.size() == 3, qPrintable(told->text()), kSoonMs);
     window_->showPage(QStringLiteral("cluster"));
   }
 
