@@ -172,15 +172,18 @@ ClientsPage::ClientsPage(QWidget* parent)
     const bool bad = !verdicts.empty() && verdicts.front().verdict == DoctorRow::Verdict::fails;
     tabs_->setCount(static_cast<int>(Tab::doctor), bad ? QStringLiteral("!") : QString());
   });
-  // Not the current row: a table that gets the focus has one, and nothing is chosen by that.
-  connect(table_->selectionModel(), &QItemSelectionModel::selectionChanged, this, [this] {
+  const auto choose = [this] {
     const QModelIndexList chosen = table_->selectionModel()->selectedRows();
     const std::uint64_t id = chosen.isEmpty() ? 0 : model_->connectionAt(chosen.front().row());
     disconnect_->setEnabled(id != 0);
     if (id != 0 && !following_ && selection() != Selection::ofConnection(id)) {
       Q_EMIT selectionRequested(Selection::ofConnection(id));
     }
-  });
+  };
+  // Not the current row: a table that gets the focus has one, and nothing is chosen by that. And a click on a row that is selected
+  // already, while the window has gone on to something else, chooses it again.
+  connect(table_->selectionModel(), &QItemSelectionModel::selectionChanged, this, choose);
+  connect(table_, &QTableView::clicked, this, choose);
   connect(this, &Page::commandRequested, this, [this](const QString& id) {
     if (id == QLatin1String("clients.clear_filter")) {
       filter_->setText({});

@@ -190,7 +190,7 @@ QuorumPage::QuorumPage(QWidget* parent)
   table_view_ = new QTableView(forms_);
   setup_table(table_view_, tr("Replicas of the metadata log as a table"));
   table_view_->setModel(table_);
-  set_columns(table_view_, {70, 80, 130, 80, 110, 70, 90, 110, 150, 180}, {2, 8, 9});
+  set_columns(table_view_, {60, 70, 100, 70, 100, 60, 80, 100, 90, 100}, {2, 8, 9});
   forms_->addWidget(table_view_);
   column->addWidget(forms_, 1);
   setContent(content);

@@ -19,6 +19,7 @@ TableNotice::TableNotice(QWidget* table) : QWidget(table) {
   column->addStretch(1);
   title_ = new TextLabel({}, FontRole::page_title, TextLabel::Tone::text, this);
   title_->setAlignment(Qt::AlignHCenter);
+  title_->setWordWrap(true);
   text_ = new TextLabel({}, FontRole::body, TextLabel::Tone::text2, this);
   text_->setAlignment(Qt::AlignHCenter);
   text_->setWordWrap(true);
