@@ -320,7 +320,14 @@ void ConfigPanel::take(ConfigAnswer answer) {
     table_->setCurrentIndex(configs_->index(wanted, 0));
     table_->scrollTo(configs_->index(wanted, 0), QAbstractItemView::PositionAtCenter);
   }
+  // An answer that comes while somebody types takes nothing away from them.
+  const std::string key = shown_key_;
+  const std::optional<QString> typed = editor_->isModified() ? std::optional(editor_->text()) : std::nullopt;
   showKey();
+  if (typed && key == shown_key_) {
+    editor_->setText(*typed);
+    editor_->setModified(true);
+  }
 }
 
 void ConfigPanel::chooseKey(const std::string& key) {
