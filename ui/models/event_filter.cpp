@@ -4,6 +4,8 @@
 #include <QCoreApplication>
 #include <string>
 
+#include "ui/filter/make_field.h"
+
 namespace hw::ui {
 
 namespace {
@@ -61,16 +63,6 @@ class EventSource final : public filter::Source {
   mutable std::string kept_;
 };
 
-filter::Field field(EventField id, const char* name, Type type, const QString& help, const QStringList& values = {}) {
-  filter::Field made;
-  made.id = static_cast<int>(id);
-  made.name = name;
-  made.type = type;
-  made.help = help;
-  made.values = values;
-  return made;
-}
-
 }  // namespace
 
 const filter::VocabularyPtr& event_vocabulary() {
@@ -81,16 +73,16 @@ const filter::VocabularyPtr& event_vocabulary() {
     }
     auto made = std::make_shared<filter::Vocabulary>(
         std::vector<filter::Field>{
-            field(EventField::kind, "kind", Type::text, EventFilter::tr("topic.created, group.state …")),
-            field(EventField::severity, "severity", Type::text, EventFilter::tr("how much it matters"), severities),
-            field(EventField::topic, "topic", Type::text, EventFilter::tr("the topic it is about")),
-            field(EventField::partition, "partition", Type::number, EventFilter::tr("the partition it is about")),
-            field(EventField::group, "group", Type::text, EventFilter::tr("the consumer group it is about")),
-            field(EventField::node, "node", Type::number, EventFilter::tr("the node that told it")),
-            field(EventField::client, "client", Type::text, EventFilter::tr("the id of the client it is about")),
-            field(EventField::about, "about", Type::text, EventFilter::tr("the address of its object: orders/2, group:billing")),
-            field(EventField::text, "text", Type::text, EventFilter::tr("what is said")),
-            field(EventField::time, "time", Type::time, EventFilter::tr("when: time >= -5 min")),
+            filter::make_field(EventField::kind, "kind", Type::text, EventFilter::tr("topic.created, group.state …")),
+            filter::make_field(EventField::severity, "severity", Type::text, EventFilter::tr("how much it matters"), severities),
+            filter::make_field(EventField::topic, "topic", Type::text, EventFilter::tr("the topic it is about")),
+            filter::make_field(EventField::partition, "partition", Type::number, EventFilter::tr("the partition it is about")),
+            filter::make_field(EventField::group, "group", Type::text, EventFilter::tr("the consumer group it is about")),
+            filter::make_field(EventField::node, "node", Type::number, EventFilter::tr("the node that told it")),
+            filter::make_field(EventField::client, "client", Type::text, EventFilter::tr("the id of the client it is about")),
+            filter::make_field(EventField::about, "about", Type::text, EventFilter::tr("the address of its object: orders/2, group:billing")),
+            filter::make_field(EventField::text, "text", Type::text, EventFilter::tr("what is said")),
+            filter::make_field(EventField::time, "time", Type::time, EventFilter::tr("when: time >= -5 min")),
         },
         std::vector<std::string>{"text", "kind", "about", "client"});
     made->setPlainWords(true);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "engine/observe/protocol_names.h"
+#include "ui/filter/make_field.h"
 #include "ui/models/client_facts.h"
 
 namespace hw::ui {
@@ -106,15 +107,6 @@ class ClientSource final : public filter::Source {
   mutable std::string kept_;
 };
 
-filter::Field field(ClientField id, const char* name, Type type, const QString& help) {
-  filter::Field made;
-  made.id = static_cast<int>(id);
-  made.name = name;
-  made.type = type;
-  made.help = help;
-  return made;
-}
-
 }  // namespace
 
 const filter::VocabularyPtr& client_vocabulary() {
@@ -122,23 +114,23 @@ const filter::VocabularyPtr& client_vocabulary() {
     using Words = ClientsFilter;
     auto made = std::make_shared<filter::Vocabulary>(
         std::vector<filter::Field>{
-            field(ClientField::id, "id", Type::text, Words::tr("client.id")),
-            field(ClientField::software, "software", Type::text, Words::tr("the client library")),
-            field(ClientField::version, "version", Type::text, Words::tr("of the client library")),
-            field(ClientField::host, "host", Type::text, Words::tr("the address it comes from")),
-            field(ClientField::from, "from", Type::text, Words::tr("the address with its port")),
-            field(ClientField::node, "node", Type::number, Words::tr("the node it is connected to")),
-            field(ClientField::connection, "connection", Type::number, Words::tr("the connection's number")),
-            field(ClientField::connections, "connections", Type::number, Words::tr("how many have this id, software and host")),
-            field(ClientField::group, "group", Type::text, Words::tr("a consumer group it is a member of")),
-            field(ClientField::requests, "requests", Type::number, Words::tr("requests per second")),
-            field(ClientField::in, "received", Type::size, Words::tr("bytes per second that it sends to the node")),
-            field(ClientField::out, "sent", Type::size, Words::tr("bytes per second that it gets from the node")),
-            field(ClientField::errors, "errors", Type::number, Words::tr("how many answers were errors")),
-            field(ClientField::error, "error", Type::text, Words::tr("UNKNOWN_TOPIC_OR_PARTITION …")),
-            field(ClientField::api, "api", Type::text, Words::tr("Produce, Fetch …")),
-            field(ClientField::since, "since", Type::time, Words::tr("when it connected: since >= -5 min")),
-            field(ClientField::built_in, "built_in", Type::boolean, Words::tr("a client of this window")),
+            filter::make_field(ClientField::id, "id", Type::text, Words::tr("client.id")),
+            filter::make_field(ClientField::software, "software", Type::text, Words::tr("the client library")),
+            filter::make_field(ClientField::version, "version", Type::text, Words::tr("of the client library")),
+            filter::make_field(ClientField::host, "host", Type::text, Words::tr("the address it comes from")),
+            filter::make_field(ClientField::from, "from", Type::text, Words::tr("the address with its port")),
+            filter::make_field(ClientField::node, "node", Type::number, Words::tr("the node it is connected to")),
+            filter::make_field(ClientField::connection, "connection", Type::number, Words::tr("the connection's number")),
+            filter::make_field(ClientField::connections, "connections", Type::number, Words::tr("how many have this id, software and host")),
+            filter::make_field(ClientField::group, "group", Type::text, Words::tr("a consumer group it is a member of")),
+            filter::make_field(ClientField::requests, "requests", Type::number, Words::tr("requests per second")),
+            filter::make_field(ClientField::in, "received", Type::size, Words::tr("bytes per second that it sends to the node")),
+            filter::make_field(ClientField::out, "sent", Type::size, Words::tr("bytes per second that it gets from the node")),
+            filter::make_field(ClientField::errors, "errors", Type::number, Words::tr("how many answers were errors")),
+            filter::make_field(ClientField::error, "error", Type::text, Words::tr("UNKNOWN_TOPIC_OR_PARTITION …")),
+            filter::make_field(ClientField::api, "api", Type::text, Words::tr("Produce, Fetch …")),
+            filter::make_field(ClientField::since, "since", Type::time, Words::tr("when it connected: since >= -5 min")),
+            filter::make_field(ClientField::built_in, "built_in", Type::boolean, Words::tr("a client of this window")),
         },
         std::vector<std::string>{"id", "software", "version", "from", "api", "error", "group"});
     made->setPlainWords(true);

@@ -4,6 +4,8 @@
 #include <QCoreApplication>
 #include <cmath>
 
+#include "ui/filter/make_field.h"
+
 namespace hw::ui {
 
 namespace {
@@ -16,16 +18,6 @@ enum class GroupField : int { name, state, kind, members, lag, lag_offsets, stat
 
 using filter::Datum;
 using filter::Type;
-
-filter::Field field(int id, const char* name, Type type, const QString& help, const QStringList& values = {}) {
-  filter::Field made;
-  made.id = id;
-  made.name = name;
-  made.type = type;
-  made.help = help;
-  made.values = values;
-  return made;
-}
 
 Datum text_of(std::string_view text, bool more = false) {
   Datum datum = Datum::ofText(text);
@@ -128,19 +120,19 @@ class GroupSource final : public filter::Source {
 const filter::VocabularyPtr& topic_vocabulary() {
   static const filter::VocabularyPtr vocabulary = std::make_shared<const filter::Vocabulary>(
       std::vector<filter::Field>{
-          field(static_cast<int>(TopicField::name), "name", Type::text, T("the topic's name")),
-          field(static_cast<int>(TopicField::partitions), "partitions", Type::number, T("how many it has")),
-          field(static_cast<int>(TopicField::rf), "rf", Type::number, T("replicas of each partition")),
-          field(static_cast<int>(TopicField::records), "records", Type::number, T("records that are there")),
-          field(static_cast<int>(TopicField::size), "size", Type::size, T("bytes of its logs: 10 MiB")),
-          field(static_cast<int>(TopicField::in), "in", Type::number, T("records written per second")),
-          field(static_cast<int>(TopicField::out), "out", Type::number, T("records read per second")),
-          field(static_cast<int>(TopicField::policy), "policy", Type::text, T("cleanup.policy"),
+          filter::make_field(TopicField::name, "name", Type::text, T("the topic's name")),
+          filter::make_field(TopicField::partitions, "partitions", Type::number, T("how many it has")),
+          filter::make_field(TopicField::rf, "rf", Type::number, T("replicas of each partition")),
+          filter::make_field(TopicField::records, "records", Type::number, T("records that are there")),
+          filter::make_field(TopicField::size, "size", Type::size, T("bytes of its logs: 10 MiB")),
+          filter::make_field(TopicField::in, "in", Type::number, T("records written per second")),
+          filter::make_field(TopicField::out, "out", Type::number, T("records read per second")),
+          filter::make_field(TopicField::policy, "policy", Type::text, T("cleanup.policy"),
                 {QStringLiteral("delete"), QStringLiteral("compact"), QStringLiteral("compact,delete")}),
-          field(static_cast<int>(TopicField::group), "group", Type::text, T("a group that reads it (of the three with most lag)")),
-          field(static_cast<int>(TopicField::lag), "lag", Type::number, T("records that its slowest group has not read")),
-          field(static_cast<int>(TopicField::findings), "findings", Type::number, T("how many things need attention")),
-          field(static_cast<int>(TopicField::internal), "internal", Type::boolean, T("Kafka's own topics")),
+          filter::make_field(TopicField::group, "group", Type::text, T("a group that reads it (of the three with most lag)")),
+          filter::make_field(TopicField::lag, "lag", Type::number, T("records that its slowest group has not read")),
+          filter::make_field(TopicField::findings, "findings", Type::number, T("how many things need attention")),
+          filter::make_field(TopicField::internal, "internal", Type::boolean, T("Kafka's own topics")),
       },
       std::vector<std::string>{"name"});
   return vocabulary;
@@ -149,20 +141,20 @@ const filter::VocabularyPtr& topic_vocabulary() {
 const filter::VocabularyPtr& group_vocabulary() {
   static const filter::VocabularyPtr vocabulary = std::make_shared<const filter::Vocabulary>(
       std::vector<filter::Field>{
-          field(static_cast<int>(GroupField::name), "name", Type::text, T("the group's id")),
-          field(static_cast<int>(GroupField::state), "state", Type::text, T("Stable, Empty, …"),
+          filter::make_field(GroupField::name, "name", Type::text, T("the group's id")),
+          filter::make_field(GroupField::state, "state", Type::text, T("Stable, Empty, …"),
                 {QStringLiteral("Stable"), QStringLiteral("Empty"), QStringLiteral("PreparingRebalance"),
                  QStringLiteral("CompletingRebalance"), QStringLiteral("Dead")}),
-          field(static_cast<int>(GroupField::kind), "kind", Type::text, T("classic, or the client's own protocol")),
-          field(static_cast<int>(GroupField::members), "members", Type::number, T("how many are there")),
-          field(static_cast<int>(GroupField::lag), "lag", Type::number, T("records it has not read")),
-          field(static_cast<int>(GroupField::lag_offsets), "lag_offsets", Type::number, T("the same in offsets")),
-          field(static_cast<int>(GroupField::status), "status", Type::text, T("what its lag says"),
+          filter::make_field(GroupField::kind, "kind", Type::text, T("classic, or the client's own protocol")),
+          filter::make_field(GroupField::members, "members", Type::number, T("how many are there")),
+          filter::make_field(GroupField::lag, "lag", Type::number, T("records it has not read")),
+          filter::make_field(GroupField::lag_offsets, "lag_offsets", Type::number, T("the same in offsets")),
+          filter::make_field(GroupField::status, "status", Type::text, T("what its lag says"),
                 {status_word(LagStatus::ok), status_word(LagStatus::slow), status_word(LagStatus::stalled),
                  status_word(LagStatus::stopped), status_word(LagStatus::rewound), status_word(LagStatus::measuring)}),
-          field(static_cast<int>(GroupField::topic), "topic", Type::text, T("a topic it has a position in")),
-          field(static_cast<int>(GroupField::client), "client", Type::text, T("the client id of a member")),
-          field(static_cast<int>(GroupField::generation), "generation", Type::number, T("rises with every rebalance")),
+          filter::make_field(GroupField::topic, "topic", Type::text, T("a topic it has a position in")),
+          filter::make_field(GroupField::client, "client", Type::text, T("the client id of a member")),
+          filter::make_field(GroupField::generation, "generation", Type::number, T("rises with every rebalance")),
       },
       std::vector<std::string>{"name"});
   return vocabulary;

@@ -4,6 +4,7 @@
 #include <QCoreApplication>
 #include <algorithm>
 
+#include "ui/filter/make_field.h"
 #include "ui/painting/text.h"
 #include "ui/theme/theme.h"
 
@@ -56,34 +57,24 @@ class RecordSource final : public filter::Source {
   mutable std::string kept_;
 };
 
-filter::Field field(RecordField id, const char* name, Type type, const QString& help, const QStringList& values = {}) {
-  filter::Field made;
-  made.id = static_cast<int>(id);
-  made.name = name;
-  made.type = type;
-  made.help = help;
-  made.values = values;
-  return made;
-}
-
 }  // namespace
 
 const filter::VocabularyPtr& metadata_vocabulary() {
   static const filter::VocabularyPtr vocabulary = [] {
     auto made = std::make_shared<filter::Vocabulary>(
         std::vector<filter::Field>{
-            field(RecordField::type, "type", Type::text, Words::tr("what kind of record it is"),
+            filter::make_field(RecordField::type, "type", Type::text, Words::tr("what kind of record it is"),
                   {QStringLiteral("PartitionChange"), QStringLiteral("BrokerRegistrationChange"), QStringLiteral("Topic"),
                    QStringLiteral("Partition"), QStringLiteral("Config"), QStringLiteral("RegisterBroker"), QStringLiteral("ProducerIds"),
                    QStringLiteral("LeaderChange"), QStringLiteral("KRaftVoters")}),
-            field(RecordField::topic, "topic", Type::text, Words::tr("the topic that it is about")),
-            field(RecordField::partition, "partition", Type::number, Words::tr("the partition that it is about")),
-            field(RecordField::node, "node", Type::number, Words::tr("the node that it is about")),
-            field(RecordField::offset, "offset", Type::number, Words::tr("its place in the metadata log")),
-            field(RecordField::epoch, "epoch", Type::number, Words::tr("of the controller that wrote it")),
-            field(RecordField::control, "control", Type::boolean, Words::tr("written by the quorum itself")),
-            field(RecordField::time, "time", Type::time, Words::tr("when it was written: time >= -5 min")),
-            field(RecordField::text, "text", Type::text, Words::tr("what it says")),
+            filter::make_field(RecordField::topic, "topic", Type::text, Words::tr("the topic that it is about")),
+            filter::make_field(RecordField::partition, "partition", Type::number, Words::tr("the partition that it is about")),
+            filter::make_field(RecordField::node, "node", Type::number, Words::tr("the node that it is about")),
+            filter::make_field(RecordField::offset, "offset", Type::number, Words::tr("its place in the metadata log")),
+            filter::make_field(RecordField::epoch, "epoch", Type::number, Words::tr("of the controller that wrote it")),
+            filter::make_field(RecordField::control, "control", Type::boolean, Words::tr("written by the quorum itself")),
+            filter::make_field(RecordField::time, "time", Type::time, Words::tr("when it was written: time >= -5 min")),
+            filter::make_field(RecordField::text, "text", Type::text, Words::tr("what it says")),
         },
         std::vector<std::string>{"type", "text"});
     made->setPlainWords(true);
