@@ -57,8 +57,10 @@ Cluster::Link* Cluster::find(BrokerId broker, Lane lane, LinkId& id) {
     if (link.lane != lane || (broker != kAnyBroker && link.broker != broker)) {
       continue;
     }
-    // Any broker will do: one that is ready rather than one that is being opened.
-    if (best == nullptr || (link.connection.ready() && !best->connection.ready())) {
+    // Any broker will do: one that is ready rather than one that is being opened; the one that owes the fewest answers, for one that
+    // has fallen silent would keep us from hearing that others lead now.
+    const auto burden = [](const Link& one) { return std::pair(!one.connection.ready(), one.connection.unanswered()); };
+    if (best == nullptr || burden(link) < burden(*best)) {
       best = &link;
       id = key;
     }
@@ -259,6 +261,19 @@ void Cluster::ask_metadata(Instant now, IoOutputs& io, std::vector<Answer>& answ
                 answers);
 }
 
+// A broker that is behind tells of leaders that lead no more (KIP-320). What is known of a newer epoch stays, and somebody else is asked.
+void Cluster::keep_newer_leaders(const TopicInfo& known, TopicInfo& told) {
+  if (known.id != told.id || told.id == Uuid{}) {
+    return;  // another topic of the same name counts anew; a broker without ids does not say
+  }
+  for (std::size_t i = 0; i < std::min(known.partitions.size(), told.partitions.size()); ++i) {
+    if (told.partitions[i].leader_epoch < known.partitions[i].leader_epoch) {
+      told.partitions[i] = known.partitions[i];
+      refresh_wanted_ = true;
+    }
+  }
+}
+
 void Cluster::take_metadata(const Answer& answer, Instant now) {
   metadata_in_flight_ = false;
   metadata_not_before_ = now + config_.retry_backoff;
@@ -277,10 +292,15 @@ void Cluster::take_metadata(const Answer& answer, Instant now) {
   for (const auto& broker : response.brokers) {
     metadata_.brokers[broker.node_id] = {broker.host, static_cast<std::uint16_t>(broker.port)};
   }
+  std::map<std::string, TopicInfo> before;
   if (all_wanted_) {
-    metadata_.topics.clear();  // what is not in the answer is gone
+    before.swap(metadata_.topics);  // what is not in the answer is gone
   }
   for (auto& [name, info] : topics_of(response)) {
+    const auto known = all_wanted_ ? before.find(name) : metadata_.topics.find(name);
+    if (known != (all_wanted_ ? before.end() : metadata_.topics.end())) {
+      keep_newer_leaders(known->second, info);
+    }
     if (wire::is_retriable(info.error)) {
       refresh_wanted_ = true;  // being created, or the broker has not heard of it yet
     }

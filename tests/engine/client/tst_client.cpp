@@ -343,6 +343,32 @@ class TestClient : public QObject {
     QCOMPARE(rig.cluster.topics["t"][0].batches.size(), std::size_t{6});
     QCOMPARE(rig.core.producer_epoch().value(), std::int16_t{0});
   }
+  // A broker that is cut off from the others still tells who led before (KIP-320).
+  void aBrokerThatIsBehindDoesNotTakeTheLeaderBack() {
+    ProducerRig rig;
+    rig.cluster.create("t", 1);
+    rig.cluster.ids["t"] = Uuid{7, 7};
+    rig.cluster.ranges[kProduce] = {3, 12};
+    FakeCluster::Log& log = rig.cluster.topics["t"][0];
+    int behind = 0;
+    rig.cluster.cut_before = [&](const FakeCluster::Seen& seen) {
+      const bool old = seen.api == kMetadata && behind-- > 0;
+      log.leader = old ? 1 : 2;
+      log.epoch = old ? 4 : 5;
+      return false;
+    };
+    rig.send("t", "k", "0");
+    QVERIFY(rig.settle());
+    behind = 3;
+    rig.cluster.errors[kProduce] = {ErrorCode::leader_not_available};  // somebody else is asked who leads
+    rig.send("t", "k", "1");
+    QVERIFY(rig.settle());
+    rig.harness.wait(seconds(1));
+    QVERIFY(behind <= 0);  // and again, until the answer is as new as what is known
+    QVERIFY(rig.values("t", 0) == (Strings{"0", "1"}));
+    QVERIFY(std::none_of(rig.cluster.seen.begin(), rig.cluster.seen.end(),
+                         [](const FakeCluster::Seen& seen) { return seen.api == kProduce && seen.broker == 1; }));
+  }
   // A leader that has nothing of the producer would take the second batch without the first.
   void untilABrokerKnowsTheProducerItsBatchesFlyAlone() {
     ProducerRig rig;
