@@ -175,7 +175,7 @@ Result<void> ClientConnection::take_api_versions(const InFlight& sent, const Byt
 void ClientConnection::fail_all(const Error& error, std::vector<Answer>& answers) {
   for (const InFlight& sent : in_flight_) {
     if (!sent.versions) {
-      answers.push_back({sent.token, sent.api, sent.version, {}, error});
+      answers.push_back({sent.token, sent.api, sent.version, {}, error, true});
     }
   }
   for (const Request& request : waiting_) {

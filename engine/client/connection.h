@@ -63,6 +63,7 @@ struct Answer {
   std::int16_t version = 0;
   Bytes body;                  // without header
   std::optional<Error> error;  // then there is no body
+  bool sent = false;           // with an error: the request had been handed out, so it may have been served
 };
 
 // False where the body is not a T: a broker that speaks another protocol.

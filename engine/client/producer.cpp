@@ -11,7 +11,6 @@ namespace hw::client {
 using wire::ErrorCode;
 
 namespace {
-constexpr std::size_t kInFlightMax = 5;       // as many batches as a broker remembers of a producer
 constexpr std::size_t kRecordOverhead = 128; // what a record costs beside its bytes, roughly
 
 std::size_t charge(const ProducerRecord& record) noexcept {
@@ -41,7 +40,7 @@ Producer::Producer(ProducerConfig config, Prng prng)
   }
   config_.requests_in_flight = std::max(config_.requests_in_flight, std::size_t{1});
   if (config_.idempotent) {
-    config_.requests_in_flight = std::min(config_.requests_in_flight, kInFlightMax);
+    config_.requests_in_flight = std::min(config_.requests_in_flight, std::size_t{kRemembered});
   }
 }
 
@@ -91,8 +90,13 @@ void Producer::pump(Instant now, ProducerOutputs& out) {
     give_up(Error{Errc::invalid, fmt::format("the broker gives no producer id: {}", id_error_)}, out);
   }
   expire(now, out);
-  drain(now, out);
-  take_answers(now, out);  // requests that failed at once, and those that have no answer
+  // A batch of each partition goes into a request; what queues behind them goes into the next ones, as many as may be under way.
+  while (drain(now, out)) {
+    if (config_.acks == 0) {
+      take_answers(now, out);  // nobody answers: what was handed out is done, and makes room
+    }
+  }
+  take_answers(now, out);  // requests that failed at once
   if (unanswered_ == 0) {
     flushing_ = false;
   }
@@ -254,7 +258,7 @@ void Producer::expire(Instant now, ProducerOutputs& out) {
         if (why.empty()) {
           why = id_error_.empty() ? "no leader answered" : id_error_;
         }
-        mend_sequences(partition, batch, batch.attempts > 0);
+        mend_sequences(partition, batch);
         at = finish(partition, at, index, -1, -1,
                     Error{Errc::closed, fmt::format("not delivered to '{}' partition {} within {} ms: {}", name, index,
                                                     config_.delivery_timeout.ms(), why)},
@@ -296,7 +300,7 @@ void Producer::give_up(const Error& error, ProducerOutputs& out) {
     }
     for (auto& [index, partition] : topic.partitions) {
       for (auto at = partition.queue.begin(); at != partition.queue.end();) {
-        mend_sequences(partition, **at, (*at)->flying || (*at)->attempts > 0);
+        mend_sequences(partition, **at);
         at = finish(partition, at, index, -1, -1, error, out);
       }
     }

@@ -12,9 +12,11 @@
 // that had arrived already is answered with the first offset. While a batch waits for its retry nothing behind it is sent; what
 // was sent behind it is refused with OUT_OF_ORDER_SEQUENCE_NUMBER and follows in order. Where the order cannot be mended that way
 // (the broker has lost its memory of us, or a batch was given up whose fate is unknown) the epoch goes up and the partition's
-// sequences begin at 0 again, once nothing of it is in flight (KIP-360). A leader that has nothing of a producer takes any sequence:
-// until one is acknowledged in a partition, its batches fly one at a time. Without idempotence retries may swap batches and repeat
-// records, unless requests_in_flight is 1.
+// sequences begin at 0 again, once nothing of it is in flight (KIP-360). Under a new sequence a broker does not recognise what it has
+// already: a batch that may be there is not sent again then, it fails, and its error says so. A broker remembers five batches: from the
+// oldest that is unanswered on, wherever it was sent, five of a partition may have been sent. A leader that has nothing of a producer
+// takes any sequence: until one is acknowledged in a partition, its batches fly one at a time. Without idempotence retries may swap
+// batches and repeat records, unless requests_in_flight is 1.
 //
 // Every record gets exactly one Delivery, with an offset or an error. Memory: at most buffer_bytes of records.
 // Thread rule: one thread.
@@ -120,12 +122,15 @@ class Producer {
     std::int32_t attempts = 0;
     std::int32_t sequence = -1;     // of its first record; -1: none yet
     std::uint64_t generation = 0;   // of the producer id and epoch it was sealed with
+    std::uint64_t place = 0;        // among the batches of its partition that got a sequence
+    bool maybe_there = false;       // some attempt ended so that nobody knows whether the broker took it
     std::string last_error;
   };
   struct Partition {
     std::deque<std::unique_ptr<Batch>> queue;  // in order; any of them may be flying, the back may be open
     std::int32_t next_sequence = 0;
     std::uint64_t generation = 0;              // that next_sequence counts for
+    std::uint64_t next_place = 0;
     ProducerId known_as = kNoProducerId;       // something sent under this id was acknowledged: every leader from then on knows it
     bool renumber = false;                     // once nothing is flying, what is queued is sealed anew from sequence 0
     [[nodiscard]] std::size_t flying() const noexcept;
@@ -152,6 +157,7 @@ class Producer {
     std::vector<Sent> batches;
   };
   using Queue = std::deque<std::unique_ptr<Batch>>;
+  static constexpr std::uint64_t kRemembered = 5;  // as many batches a broker remembers of a producer
 
   void pump(Instant now, ProducerOutputs& out);
   void take_answers(Instant now, ProducerOutputs& out);
@@ -159,8 +165,8 @@ class Producer {
   bool place(const std::string& name, Topic& topic, const TopicInfo& info, Waiting& waiting, ProducerOutputs& out);
   [[nodiscard]] std::int32_t choose_sticky(const Topic& topic, const TopicInfo& info);
   void expire(Instant now, ProducerOutputs& out);
-  void drain(Instant now, ProducerOutputs& out);
-  [[nodiscard]] Batch* next_of(Partition& partition, Instant now);
+  bool drain(Instant now, ProducerOutputs& out);
+  [[nodiscard]] Batch* next_of(const std::string& name, std::int32_t index, Partition& partition, Instant now, ProducerOutputs& out);
   void ask_producer_id(Instant now, ProducerOutputs& out);
   void seal(Partition& partition, Batch& batch);
   void take(const Answer& answer, Instant now, ProducerOutputs& out);
@@ -175,10 +181,10 @@ class Producer {
                ProducerOutputs& out);
   [[nodiscard]] bool due(const Batch& batch, Instant now) const noexcept { return due_at(batch) <= now; }
   [[nodiscard]] Instant due_at(const Batch& batch) const noexcept;
-  // A batch leaves without a known place in the log; `appended_maybe`: nobody knows whether it is there.
-  void mend_sequences(Partition& partition, const Batch& batch, bool appended_maybe);
+  // A batch leaves without a known place in the log.
+  void mend_sequences(Partition& partition, const Batch& batch);
   void bump_epoch(Partition& partition);
-  void renumber(Partition& partition);
+  void renumber(const std::string& name, std::int32_t index, Partition& partition, ProducerOutputs& out);
   [[nodiscard]] Duration backoff(std::int32_t attempts);
   void give_up(const Error& error, ProducerOutputs& out);
 

@@ -36,6 +36,34 @@ Bytes with_sequence(const Bytes& batch, ProducerId id, ProducerEpoch epoch, std:
   wire::store_u32(at + kCrcAt, wire::crc32c(made.span().subspan(wire::kCrcCoverageStart)));
   return made;
 }
+
+// What a broker says before it writes anything. Other errors it also gives to a batch that it has written, and that had to wait for the
+// other replicas: the leader changed meanwhile, the time was up.
+bool refused_unwritten(ErrorCode error) noexcept {
+  switch (error) {
+    case ErrorCode::out_of_order_sequence_number:
+    case ErrorCode::unknown_producer_id:
+    case ErrorCode::invalid_producer_epoch:
+    case ErrorCode::invalid_producer_id_mapping:
+    case ErrorCode::message_too_large:
+    case ErrorCode::record_list_too_large:
+    case ErrorCode::corrupt_message:
+    case ErrorCode::invalid_record:
+    case ErrorCode::invalid_timestamp:
+    case ErrorCode::invalid_topic_exception:
+    case ErrorCode::invalid_required_acks:
+    case ErrorCode::not_enough_replicas:
+    case ErrorCode::unknown_topic_id:
+    case ErrorCode::inconsistent_topic_id:
+    case ErrorCode::topic_authorization_failed:
+    case ErrorCode::cluster_authorization_failed:
+    case ErrorCode::unsupported_compression_type:
+    case ErrorCode::unsupported_for_message_format:
+      return true;
+    default:
+      return false;
+  }
+}
 }  // namespace
 
 // ---- sequences
@@ -55,27 +83,29 @@ void Producer::seal(Partition& partition, Batch& batch) {
     options.producer_epoch = producer_epoch_;
     options.base_sequence = batch.sequence = partition.next_sequence;
     batch.generation = generation_;
+    batch.place = partition.next_place++;
     partition.next_sequence = sequence_after(partition.next_sequence, batch.marks.size());
   }
   batch.bytes = batch.builder.finish();
 }
 
-void Producer::mend_sequences(Partition& partition, const Batch& batch, bool appended_maybe) {
+void Producer::mend_sequences(Partition& partition, const Batch& batch) {
   if (!config_.idempotent || batch.sequence < 0 || partition.renumber) {
     return;
   }
+  const bool maybe_there = batch.maybe_there || batch.flying;
   const bool last = batch.generation == partition.generation &&
                     sequence_after(batch.sequence, batch.marks.size()) == partition.next_sequence;
-  if (last && !appended_maybe) {
+  if (last && !maybe_there) {
     partition.next_sequence = batch.sequence;  // the next batch takes its place
     return;
   }
   // What was sent behind it may have arrived and keeps its sequence: the broker's answer to the first of them tells the fate of both.
   // Either it follows, or it is out of order, and then the broker has neither.
   const bool next_tells = std::any_of(partition.queue.begin(), partition.queue.end(), [&](const std::unique_ptr<Batch>& other) {
-    return other.get() != &batch && other->sequence >= 0 && other->attempts > 0;
+    return other->sequence >= 0 && other->place > batch.place && other->attempts > 0;
   });
-  if (!appended_maybe || !next_tells) {
+  if (!maybe_there || !next_tells) {
     bump_epoch(partition);
   }
 }
@@ -98,18 +128,28 @@ void Producer::bump_epoch(Partition& partition) {
 }
 
 // REQUIRES: nothing of the partition is flying, and there is a producer id.
-void Producer::renumber(Partition& partition) {
+void Producer::renumber(const std::string& name, std::int32_t index, Partition& partition, ProducerOutputs& out) {
   partition.renumber = false;
   partition.generation = generation_;
   partition.next_sequence = 0;
-  for (const std::unique_ptr<Batch>& batch : partition.queue) {
-    if (batch->sequence < 0) {
+  for (auto at = partition.queue.begin(); at != partition.queue.end();) {
+    Batch& batch = **at;
+    if (batch.sequence >= 0 && batch.maybe_there) {
+      // Its bytes may be in the log, or still on their way there on a link that ended: it would be there twice.
+      at = finish(partition, at, index, -1, -1,
+                  Error{Errc::closed, fmt::format("'{}' partition {} may have the record or not: it was sent and no answer came, and sent "
+                                                  "again it might be there twice ({})",
+                                                  name, index, batch.last_error)},
+                  out);
       continue;
     }
-    batch->sequence = partition.next_sequence;
-    batch->generation = generation_;
-    batch->bytes = with_sequence(batch->bytes, producer_id_, producer_epoch_, batch->sequence);
-    partition.next_sequence = sequence_after(partition.next_sequence, batch->marks.size());
+    if (batch.sequence >= 0) {
+      batch.sequence = partition.next_sequence;
+      batch.generation = generation_;
+      batch.bytes = with_sequence(batch.bytes, producer_id_, producer_epoch_, batch.sequence);
+      partition.next_sequence = sequence_after(partition.next_sequence, batch.marks.size());
+    }
+    ++at;
   }
 }
 
@@ -128,6 +168,8 @@ void Producer::split(Partition& partition, Queue::iterator at) {
     parts[i]->created = whole->created;
     parts[i]->closed = true;
     parts[i]->attempts = whole->attempts;
+    parts[i]->place = whole->place;
+    parts[i]->maybe_there = whole->maybe_there;
     parts[i]->generation = whole->generation;
     parts[i]->sequence = whole->sequence < 0 ? -1 : options.base_sequence;
     parts[i]->last_error = whole->last_error;
@@ -156,12 +198,12 @@ void Producer::split(Partition& partition, Queue::iterator at) {
 // ---- out
 
 // The batch that may be sent now, or null.
-Producer::Batch* Producer::next_of(Partition& partition, Instant now) {
+Producer::Batch* Producer::next_of(const std::string& name, std::int32_t index, Partition& partition, Instant now, ProducerOutputs& out) {
   if (partition.renumber) {
     if (partition.flying() != 0) {
       return nullptr;
     }
-    renumber(partition);
+    renumber(name, index, partition, out);
   }
   bool behind = false;        // something in front of it is under way
   bool behind_retry = false;  // for the second time: nothing passes it
@@ -173,10 +215,15 @@ Producer::Batch* Producer::next_of(Partition& partition, Instant now) {
       behind_other = behind_other || batch->generation != generation_;
       continue;
     }
-    const bool unknown = config_.idempotent && partition.known_as != producer_id_;
-    if (!due(*batch, now) || behind_retry || (behind && (batch->attempts > 0 || unknown)) ||
-        (behind_other && config_.idempotent && batch->sequence < 0)) {
+    if (!due(*batch, now) || behind_retry || (behind && batch->attempts > 0)) {
       return nullptr;
+    }
+    if (behind && config_.idempotent) {
+      const std::uint64_t place = batch->sequence < 0 ? partition.next_place : batch->place;
+      const bool forgotten = place - partition.queue.front()->place >= kRemembered;
+      if (partition.known_as != producer_id_ || forgotten || (behind_other && batch->sequence < 0)) {
+        return nullptr;
+      }
     }
     return batch.get();
   }
@@ -195,13 +242,14 @@ void Producer::ask_producer_id(Instant now, ProducerOutputs& out) {
                    out.io, answers_);
 }
 
-void Producer::drain(Instant now, ProducerOutputs& out) {
+// At most one batch of each partition. False: nothing could be sent.
+bool Producer::drain(Instant now, ProducerOutputs& out) {
   if (unanswered_ == 0) {
-    return;
+    return false;
   }
   if (config_.idempotent && producer_id_ == kNoProducerId) {
     ask_producer_id(now, out);
-    return;
+    return false;
   }
   struct Load {
     wire::ProduceRequest request;
@@ -212,7 +260,7 @@ void Producer::drain(Instant now, ProducerOutputs& out) {
   std::map<BrokerId, std::vector<Load>> loads;
   for (auto& [name, topic] : topics_) {
     for (auto& [index, partition] : topic.partitions) {
-      Batch* const batch = next_of(partition, now);
+      Batch* const batch = next_of(name, index, partition, now, out);
       if (batch == nullptr) {
         continue;
       }
@@ -248,8 +296,10 @@ void Producer::drain(Instant now, ProducerOutputs& out) {
       batch->flying = true;
     }
   }
+  bool sent = false;
   for (auto& [broker, of_broker] : loads) {
     for (Load& load : of_broker) {
+      sent = true;
       load.request.acks = config_.acks;
       load.request.timeout_ms = static_cast<std::int32_t>(config_.cluster.request_timeout.ms());
       const std::uint64_t token = next_token_++;
@@ -261,6 +311,7 @@ void Producer::drain(Instant now, ProducerOutputs& out) {
       cluster_.request(broker, std::move(request), now, out.io, answers_);
     }
   }
+  return sent;
 }
 
 // ---- in
@@ -306,7 +357,7 @@ void Producer::retry(const Sent& sent, Partition& partition, Queue::iterator at,
                      ProducerOutputs& out) {
   Batch& batch = **at;
   if (batch.attempts > config_.retries) {
-    mend_sequences(partition, batch, true);
+    mend_sequences(partition, batch);
     finish(partition, at, sent.partition, -1, -1,
            Error{Errc::closed, fmt::format("not delivered to '{}' partition {} in {} attempts: {}", sent.topic,
                                            sent.partition, batch.attempts, why)},
@@ -314,7 +365,8 @@ void Producer::retry(const Sent& sent, Partition& partition, Queue::iterator at,
     return;
   }
   batch.last_error = std::move(why);
-  batch.not_before = now + backoff(batch.attempts);
+  // Never at once: what fails at once would be tried without end.
+  batch.not_before = now + std::max(backoff(batch.attempts), milliseconds(1));
 }
 
 void Producer::take(const Answer& answer, Instant now, ProducerOutputs& out) {
@@ -344,8 +396,9 @@ void Producer::take(const Answer& answer, Instant now, ProducerOutputs& out) {
   if (answer.error) {
     const bool final = answer.error->code == Errc::unsupported || answer.error->code == Errc::invalid;
     each([&](const Sent& sent, Partition& partition, Queue::iterator at) {
+      (*at)->maybe_there = (*at)->maybe_there || answer.sent;
       if (final) {
-        mend_sequences(partition, **at, false);
+        mend_sequences(partition, **at);
         finish(partition, at, sent.partition, -1, -1, answer.error, out);
       } else {
         retry(sent, partition, at, answer.error->detail, now, out);
@@ -357,6 +410,7 @@ void Producer::take(const Answer& answer, Instant now, ProducerOutputs& out) {
     });
   } else if (!decode_answer(answer, response)) {
     each([&](const Sent& sent, Partition& partition, Queue::iterator at) {
+      (*at)->maybe_there = true;
       retry(sent, partition, at, "the answer to Produce cannot be read", now, out);
     });
   } else {
@@ -374,6 +428,7 @@ void Producer::take(const Answer& answer, Instant now, ProducerOutputs& out) {
         }
       }
       if (result == nullptr) {
+        (*at)->maybe_there = true;
         retry(sent, partition, at, "the answer leaves the partition out", now, out);
       } else if (result->error_code == ErrorCode::none || result->error_code == ErrorCode::duplicate_sequence_number) {
         if ((*at)->sequence >= 0) {
@@ -397,6 +452,7 @@ void Producer::refused(const Sent& sent, Partition& partition, Queue::iterator a
   if (message) {
     text = fmt::format("{}: {}", text, *message);
   }
+  (*at)->maybe_there = (*at)->maybe_there || !refused_unwritten(error);
   if (error == ErrorCode::message_too_large && (*at)->marks.size() > 1) {
     (*at)->last_error = text;
     split(partition, at);
@@ -429,7 +485,7 @@ void Producer::refused(const Sent& sent, Partition& partition, Queue::iterator a
     retry(sent, partition, at, std::move(text), now, out);
     return;
   }
-  mend_sequences(partition, **at, false);
+  mend_sequences(partition, **at);
   finish(partition, at, sent.partition, -1, -1,
          Error{Errc::invalid, fmt::format("'{}' partition {} refused the record: {}", sent.topic, sent.partition, text)},
          out);

@@ -85,6 +85,7 @@ class FakeCluster {
   std::int16_t api_versions_highest = 4;
   std::function<bool(const Seen&)> cut_before;  // true: the link ends instead of the request being served
   std::function<bool(const Seen&)> cut_after;   // true: the request is served, but the link ends before the answer
+  std::function<bool(const Seen&)> silent;      // true: the request is served, but the answer never comes, and the link stands
   std::int32_t coordinator = 1;
   std::vector<std::pair<std::string, std::vector<std::string>>> other_members;  // of the group, with their topics
   std::int32_t auto_create_partitions = 0;
@@ -680,7 +681,7 @@ inline FakeCluster::Reply FakeCluster::serve(std::int32_t broker, const Bytes& f
     reply.cut = true;
     return reply;
   }
-  if (!owed) {
+  if (!owed || (silent && silent(now))) {
     return reply;
   }
   wire::Writer writer;

@@ -40,7 +40,8 @@ ClusterConfig cluster_config() {
 
 // A producer with the cluster it talks to.
 struct ProducerRig {
-  explicit ProducerRig(ProducerConfig config = {}) : core((config.cluster = cluster_config(), config), Prng(1)) {}
+  explicit ProducerRig(ProducerConfig config = {})
+      : core((config.cluster.bootstrap = cluster_config().bootstrap, config), Prng(1)) {}
   FakeCluster cluster;
   Producer core;
   Harness<Producer, ProducerOutputs> harness{core, cluster};
@@ -341,6 +342,94 @@ class TestClient : public QObject {
     QVERIFY(rig.settle());
     QVERIFY(rig.values("t", 0) == (Strings{"0", "1", "2", "3", "4", "5"}));
     QCOMPARE(rig.cluster.topics["t"][0].batches.size(), std::size_t{6});
+    QCOMPARE(rig.core.producer_epoch().value(), std::int16_t{0});
+  }
+  void aBacklogIsSentInParallel() {
+    for (const bool idempotent : {true, false}) {
+      ProducerConfig config;
+      config.batch_bytes = 100;
+      config.idempotent = idempotent;
+      ProducerRig rig(config);
+      rig.cluster.create("t", 1);
+      rig.send("t", "k", "0");
+      QVERIFY(rig.settle());
+      Strings expected{"0"};
+      for (int i = 1; i <= 8; ++i) {
+        expected.push_back(std::string(60, 'v') + std::to_string(i));  // a batch each
+        rig.send("t", "k", expected.back());
+      }
+      rig.harness.step();
+      QCOMPARE(rig.cluster.count(kProduce), std::size_t{1 + 5});
+      QVERIFY(rig.settle());
+      QCOMPARE(rig.cluster.topics["t"][0].batches.size(), std::size_t{9});
+      QVERIFY(rig.values("t", 0) == expected);
+    }
+  }
+  // Nobody answers acks=0: no answer is waited for before the rest goes.
+  void aBacklogWithoutAnswersIsSentAtOnce() {
+    ProducerConfig config;
+    config.batch_bytes = 100;
+    config.acks = 0;
+    ProducerRig rig(config);
+    rig.cluster.create("t", 1);
+    rig.send("t", "k", "0");
+    QVERIFY(rig.settle());
+    for (int i = 1; i <= 20; ++i) {
+      rig.send("t", "k", std::string(60, 'v'));
+    }
+    rig.harness.step();
+    QCOMPARE(rig.core.unanswered(), std::size_t{0});
+    QCOMPARE(rig.cluster.topics["t"][0].end, std::int64_t{21});
+  }
+  // The broker took "1" and its answer was lost; then it does not recognise it. Under a new epoch it would be there twice: it fails.
+  void whatMayBeThereIsNotSentUnderANewEpoch() {
+    ProducerRig rig;
+    rig.cluster.create("t", 1);
+    rig.send("t", "k", "0");
+    QVERIFY(rig.settle());
+    bool lose = true;
+    rig.cluster.cut_after = [&](const FakeCluster::Seen& seen) {
+      const bool lost = seen.api == kProduce && std::exchange(lose, seen.api != kProduce && lose);
+      if (lost) {
+        rig.cluster.errors[kProduce] = {ErrorCode::out_of_order_sequence_number};
+      }
+      return lost;
+    };
+    const std::uint64_t unclear = rig.send("t", "k", "1");
+    rig.harness.wait(milliseconds(10));  // the link has ended
+    const std::uint64_t next = rig.send("t", "k", "2");
+    QVERIFY(rig.settle());
+    QVERIFY(rig.delivery(unclear)->error->detail.find("may have the record or not") != std::string::npos);
+    QVERIFY(!rig.delivery(next)->error);
+    QVERIFY(rig.values("t", 0) == (Strings{"0", "1", "2"}));
+    QCOMPARE(rig.core.producer_epoch().value(), std::int16_t{1});
+    QCOMPARE(rig.cluster.count(kInitProducerId), std::size_t{1});
+  }
+  // The old leader took "1" and does not answer. The new one has it, and recognises it as long as no more than four others follow it.
+  void noMoreIsSentThanABrokerRemembers() {
+    ProducerConfig config;
+    config.cluster.metadata_max_age = seconds(1);
+    config.cluster.request_timeout = seconds(10);
+    ProducerRig rig(config);
+    rig.cluster.create("t", 2);
+    rig.cluster.topics["t"][1].leader = 2;
+    rig.send("t", "k", "0", 0);
+    rig.send("t", "k", "other", 1);
+    QVERIFY(rig.settle());
+    rig.cluster.silent = [](const FakeCluster::Seen& seen) { return seen.broker == 1; };
+    const std::uint64_t first = rig.send("t", "k", "1", 0);
+    rig.harness.step();
+    rig.cluster.topics["t"][0].leader = 2;
+    rig.cluster.topics["t"][0].epoch = 1;
+    rig.harness.wait(seconds(3));
+    for (int i = 2; i <= 9; ++i) {
+      rig.send("t", "k", std::to_string(i), 0);
+      rig.harness.wait(milliseconds(100));
+    }
+    QVERIFY(rig.values("t", 0) == (Strings{"0", "1", "2", "3", "4", "5"}));
+    QVERIFY(rig.settle());
+    QVERIFY(rig.values("t", 0) == (Strings{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}));
+    QCOMPARE(rig.delivery(first)->offset, std::int64_t{1});
     QCOMPARE(rig.core.producer_epoch().value(), std::int16_t{0});
   }
   // A broker that is cut off from the others still tells who led before (KIP-320).
