@@ -161,6 +161,7 @@ void ProducerHost::crash() {
   end_life();
   out_.clear();
   topic_of_.clear();
+  history().lives[options_.number].push_back(next_);
   core_ = std::make_unique<client::Producer>(options_.config, Prng(prng_.next()));
   if (producing_) {
     then(kBackAfter, [this] { produce(); });

@@ -59,6 +59,7 @@ struct History {
   std::map<PartitionKey, std::int64_t> acknowledged_end;  // behind the last record acknowledged with acks=all
   std::set<std::int32_t> idempotent;            // producers
   std::map<std::int32_t, std::int64_t> made;    // by producer: records below this number exist
+  std::map<std::int32_t, std::vector<std::int64_t>> lives;  // by producer that died: the first number of each life after its first
   std::map<PartitionKey, std::int64_t> deletable;  // records below this offset may be gone (DeleteRecords was asked for)
 
   // Groups. What a commit that was answered said last, and what a consumer was given to begin with.

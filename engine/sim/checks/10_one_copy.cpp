@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// 10: a record of an idempotent producer is in its partition once, and behind those that the producer sent before it.
+// 10: a record of an idempotent producer is in its partition once, and behind those that the producer sent before it in the same life.
+// One that dies begins anew with another producer id, and nothing fences the old one (that takes a transactional id, KIP-98): what was on
+// its way to a broker then may arrive behind what the next life sends.
 #include <fmt/core.h>
+
+#include <algorithm>
+#include <tuple>
 
 #include "engine/sim/checks/all.h"
 
@@ -29,7 +34,7 @@ class OneCopy final : public Check {
                             it->second.second, text_of(key), next));
           continue;
         }
-        std::int64_t& last = last_[{key, record.producer}];
+        std::int64_t& last = last_[{key, record.producer, life_of(record)}];
         if (record.number < last) {
           wrong(fmt::format("record {} is in {} at offset {}, behind {} of the same producer", record.text(), text_of(key), next, last));
         }
@@ -40,9 +45,17 @@ class OneCopy final : public Check {
   void finish() override { sample(); }
 
  private:
+  [[nodiscard]] std::ptrdiff_t life_of(const RecordName& record) const {
+    const auto lives = watched().history.lives.find(record.producer);
+    if (lives == watched().history.lives.end()) {
+      return 0;
+    }
+    return std::upper_bound(lives->second.begin(), lives->second.end(), record.number) - lives->second.begin();
+  }
+
   std::map<PartitionKey, std::size_t> next_;
   std::map<RecordName, std::pair<PartitionKey, std::size_t>> places_;
-  std::map<std::pair<PartitionKey, std::int32_t>, std::int64_t> last_;
+  std::map<std::tuple<PartitionKey, std::int32_t, std::ptrdiff_t>, std::int64_t> last_;  // by producer and life
 };
 
 }  // namespace
