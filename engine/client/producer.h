@@ -13,10 +13,10 @@
 // was sent behind it is refused with OUT_OF_ORDER_SEQUENCE_NUMBER and follows in order. Where the order cannot be mended that way
 // (the broker has lost its memory of us, or a batch was given up whose fate is unknown) the epoch goes up and the partition's
 // sequences begin at 0 again, once nothing of it is in flight (KIP-360). Under a new sequence a broker does not recognise what it has
-// already: a batch that may be there is not sent again then, it fails, and its error says so. A broker remembers five batches: from the
-// oldest that is unanswered on, wherever it was sent, five of a partition may have been sent. A leader that has nothing of a producer
-// takes any sequence: until one is acknowledged in a partition, its batches fly one at a time. Without idempotence retries may swap
-// batches and repeat records, unless requests_in_flight is 1.
+// already: a batch that may be there is not sent again then, nor one that would come behind its successors; it fails, and its error says
+// so. A broker remembers five batches: from the oldest that is unanswered on, wherever it was sent, five of a partition may have been
+// sent. A leader that has nothing of a producer takes any sequence: until one is acknowledged in a partition, its batches fly one at a
+// time. Without idempotence retries may swap batches and repeat records, unless requests_in_flight is 1.
 //
 // Every record gets exactly one Delivery, with an offset or an error. Memory: at most buffer_bytes of records.
 // Thread rule: one thread.
@@ -131,6 +131,7 @@ class Producer {
     std::int32_t next_sequence = 0;
     std::uint64_t generation = 0;              // that next_sequence counts for
     std::uint64_t next_place = 0;
+    std::uint64_t acknowledged = 0;            // the furthest place that was
     ProducerId known_as = kNoProducerId;       // something sent under this id was acknowledged: every leader from then on knows it
     bool renumber = false;                     // once nothing is flying, what is queued is sealed anew from sequence 0
     [[nodiscard]] std::size_t flying() const noexcept;

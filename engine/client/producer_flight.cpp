@@ -134,12 +134,17 @@ void Producer::renumber(const std::string& name, std::int32_t index, Partition& 
   partition.next_sequence = 0;
   for (auto at = partition.queue.begin(); at != partition.queue.end();) {
     Batch& batch = **at;
-    if (batch.sequence >= 0 && batch.maybe_there) {
-      // Its bytes may be in the log, or still on their way there on a link that ended: it would be there twice.
+    const bool passed = batch.place < partition.acknowledged;
+    if (batch.sequence >= 0 && (batch.maybe_there || passed)) {
+      // Its bytes may be in the log, or still on their way there on a link that ended: it would be there twice. Or a leader that had
+      // nothing of us took what came behind it (KIP-360: any sequence will do then).
       at = finish(partition, at, index, -1, -1,
-                  Error{Errc::closed, fmt::format("'{}' partition {} may have the record or not: it was sent and no answer came, and sent "
-                                                  "again it might be there twice ({})",
-                                                  name, index, batch.last_error)},
+                  Error{Errc::closed, batch.maybe_there
+                                          ? fmt::format("'{}' partition {} may have the record or not: it was sent and no answer came, and "
+                                                        "sent again it might be there twice ({})",
+                                                        name, index, batch.last_error)
+                                          : fmt::format("'{}' partition {} refused the record, and has records that follow it already ({})",
+                                                        name, index, batch.last_error)},
                   out);
       continue;
     }
@@ -433,6 +438,7 @@ void Producer::take(const Answer& answer, Instant now, ProducerOutputs& out) {
       } else if (result->error_code == ErrorCode::none || result->error_code == ErrorCode::duplicate_sequence_number) {
         if ((*at)->sequence >= 0) {
           partition.known_as = wire::BatchView((*at)->bytes.span()).producer_id();
+          partition.acknowledged = std::max(partition.acknowledged, (*at)->place);
         }
         finish(partition, at, sent.partition, result->base_offset.value(), result->log_append_time_ms, std::nullopt, out);
       } else {

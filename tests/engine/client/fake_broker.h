@@ -65,7 +65,7 @@ class FakeCluster {
     std::map<std::int32_t, std::int64_t> epoch_ends;  // where leader epochs end; others are not known
     struct Producer {
       std::int16_t epoch = 0;
-      std::int32_t next = 0;
+      std::int32_t next = -1;  // -1: nothing is known of it, and any sequence will do
       std::deque<std::pair<std::int32_t, std::int64_t>> last;  // of the last five batches: base sequence, base offset
     };
     std::map<std::int64_t, Producer> producers;
@@ -249,11 +249,11 @@ inline void FakeCluster::produce(std::int32_t broker, wire::ProduceRequest& requ
           answer.base_offset = Offset{known->second};
           continue;
         }
-        if (read.view.base_sequence() != producer.next) {
+        if (producer.next >= 0 && read.view.base_sequence() != producer.next) {
           answer.error_code = ErrorCode::out_of_order_sequence_number;
           continue;
         }
-        producer.next += read.view.count();
+        producer.next = read.view.base_sequence() + read.view.count();
         producer.last.emplace_back(read.view.base_sequence(), log->end);
         if (producer.last.size() > 5) {
           producer.last.pop_front();

@@ -405,6 +405,25 @@ class TestClient : public QObject {
     QCOMPARE(rig.core.producer_epoch().value(), std::int16_t{1});
     QCOMPARE(rig.cluster.count(kInitProducerId), std::size_t{1});
   }
+  // A leader that has nothing of the producer takes "2", although "1" was refused before: "1" cannot come behind it.
+  void whatWasRefusedDoesNotComeBehindWhatFollowedIt() {
+    ProducerRig rig;
+    rig.cluster.create("t", 1);
+    rig.send("t", "k", "0");
+    QVERIFY(rig.settle());
+    rig.cluster.errors[kProduce] = {ErrorCode::not_enough_replicas};
+    const std::uint64_t refused = rig.send("t", "k", "1");
+    rig.harness.step();
+    rig.cluster.topics["t"][0].producers.clear();
+    rig.send("t", "k", "2");
+    rig.harness.step();
+    QVERIFY(rig.settle());
+    rig.send("t", "k", "3");
+    QVERIFY(rig.settle());
+    QVERIFY(rig.delivery(refused)->error->detail.find("records that follow it") != std::string::npos);
+    QVERIFY(rig.values("t", 0) == (Strings{"0", "2", "3"}));
+    QCOMPARE(rig.cluster.count(kInitProducerId), std::size_t{1});
+  }
   // The old leader took "1" and does not answer. The new one has it, and recognises it as long as no more than four others follow it.
   void noMoreIsSentThanABrokerRemembers() {
     ProducerConfig config;
