@@ -54,7 +54,12 @@ tier_tools-cluster() {
     eventually "VerifiableProducer sends 500 with acks=all" '"acked":500' $t.VerifiableProducer $b --topic orders --max-messages 500 --acks -1 --repeating-keys 50
     eventually "LogDirsCommand asks each broker" '"broker":1.*"broker":2.*"broker":3' $t.LogDirsCommand $b --describe --topic-list orders
     check "tools-cluster: BrokerApiVersionsCommand lists three brokers" 3 "$(java_tool $t.BrokerApiVersionsCommand $b 2>&1 | grep -cE '\(id: [123] rack: null isFenced: false\) -> \(')"
-    timeout 6 nice java -Xmx256m -XX:TieredStopAtLevel=1 -cp "$cache/lib/*" $t.ReplicaVerificationTool --broker-list "$address" --topics-include orders --report-interval-ms 1000 >"$work/out" 2>&1 || true
+    # It reports for ever, so it is ended once it has said what is asked for.
+    timeout 60 nice java -Xmx256m -XX:TieredStopAtLevel=1 -cp "$cache/lib/*" $t.ReplicaVerificationTool --broker-list "$address" --topics-include orders --report-interval-ms 1000 >"$work/out" 2>&1 &
+    local verification=$!
+    while kill -0 "$verification" 2>/dev/null && ! grep -q 'max lag is 0 for partition' "$work/out"; do sleep 0.2; done
+    kill "$verification" 2>/dev/null || true
+    wait "$verification" 2>/dev/null || true
     grep -q 'max lag is 0 for partition' "$work/out" && ok "tools-cluster: ReplicaVerificationTool finds equal replicas" || bad "tools-cluster: ReplicaVerificationTool: $(tail -n 4 "$work/out" | cut -c1-300)"
 
     control node kill 3 >/dev/null
