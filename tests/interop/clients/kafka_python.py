@@ -17,8 +17,14 @@ def expect(what, ok):
 
 
 def member(address, topic):
-    return KafkaConsumer(topic, bootstrap_servers=address, group_id=topic + "-group", auto_offset_reset="earliest",
-                         enable_auto_commit=False, session_timeout_ms=6000, heartbeat_interval_ms=500)
+    consumer = KafkaConsumer(bootstrap_servers=address, group_id=topic + "-group", auto_offset_reset="earliest",
+                             enable_auto_commit=False, session_timeout_ms=6000, heartbeat_interval_ms=500)
+    # kafka-python 3.0 that joins before it knows the partitions joins again at once, and now and then it then stops for ever with
+    # the answer to its SyncGroup in hand: nothing more goes out, no heartbeat either.
+    while not consumer.partitions_for_topic(topic):
+        pass
+    consumer.subscribe([topic])
+    return consumer
 
 
 def produce(address, topic):
