@@ -256,8 +256,9 @@ bool Broker::Impl::look_at_fetch(ParkedFetch& fetch, Now now, bool must_answer, 
       fetch.news = fetch.news || by_news;
       found.push_back(std::move(result));
     } else if (by_news && where.partition != nullptr &&
-               wanted.fetch_offset >= where.partition->log()->log_end_offset()) {
-      session->mark_quiet(it);
+               wanted.fetch_offset >= where.partition->log()->log_end_offset() &&
+               where.partition->follower_log_end(fetch.replica) == wanted.fetch_offset) {
+      session->mark_quiet(it);  // it has everything, and the partition knows; else its next fetch is to say so
     }
   });
   if (!answer && (known > 0 || by_news) && total < fetch.min_bytes) {

@@ -321,6 +321,28 @@ class TstReplicas : public QObject {
     QCOMPARE(world.partition().log()->high_watermark(), Offset(1));
   }
 
+  // A request of an earlier connection comes late and says less; the follower's session, which has nothing new to say, says again
+  // how far it is, also where an answer about another partition comes in between.
+  void a_late_request_is_outdone_by_the_session() {
+    World world(2);
+    world.fetch({.replica = 2, .offset = 0});
+    const std::int32_t session = world.fetched(world.fetch({.replica = 1, .session_epoch = 0}))->session_id;
+    QVERIFY(session != 0);
+    world.fetch({.replica = 1, .p = 1, .session = session, .session_epoch = 1});
+    world.produce(1, 0);
+    const auto parked = world.fetch({.replica = 1, .offset = 1, .last_epoch = 0, .session = session, .session_epoch = 2});
+    QVERIFY(world.fetched(parked) == nullptr);
+    QCOMPARE(world.partition(0).follower_log_end(BrokerId(1)), Offset(1));
+    world.fetch({.replica = 1, .offset = 0, .wait_ms = 0});  // the late one
+    QCOMPARE(world.partition(0).follower_log_end(BrokerId(1)), Offset(0));
+    world.produce(1, 1);
+    QVERIFY(world.fetched(parked) != nullptr);
+    world.fetch({.replica = 1, .offset = 1, .last_epoch = 0, .p = 1, .session = session, .session_epoch = 3});
+    QCOMPARE(world.partition(0).follower_log_end(BrokerId(1)), Offset(1));
+    world.fetch({.replica = 2, .offset = 1, .last_epoch = 0});
+    QCOMPARE(world.partition(0).log()->high_watermark(), Offset(1));
+  }
+
   // What a window draws: how far each follower is, when it fetched and when it last had everything.
   void a_leader_tells_how_far_its_followers_are() {
     World world;
