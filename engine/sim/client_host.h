@@ -80,6 +80,7 @@ class ProducerHost final : public ClientHost {
   void end() noexcept { producing_ = false; }  // nothing new; what is there is still delivered
   void crash();                                // and begins anew, as another process
   [[nodiscard]] bool idle() const noexcept { return !producing_ && core_->unanswered() == 0; }
+  [[nodiscard]] Duration delivery_timeout() const noexcept { return options_.config.delivery_timeout; }
   [[nodiscard]] std::size_t unanswered() const noexcept { return core_->unanswered(); }
   [[nodiscard]] const std::string& problem() const noexcept { return core_->problem(); }
 
