@@ -2,6 +2,7 @@
 #include "engine/log/log_manager.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "engine/log/log_directory.h"
@@ -453,7 +454,11 @@ Result<void> LogManager::shut_down(WallTime now, std::int64_t broker_epoch) {
     state.cancel_move(held);
   }
   state.moves.clear();
+  std::set<const Impl::Directory*> damaged;  // has a log that the disk left half cut: the next life looks into each, as after a kill
   for (const auto& [key, held] : state.logs) {
+    if (held.log->offline()) {
+      damaged.insert(held.directory);
+    }
     HW_CHECK(held.log->close(now));
   }
   for (const auto& directory : state.directories) {
@@ -463,6 +468,9 @@ Result<void> LogManager::shut_down(WallTime now, std::int64_t broker_epoch) {
     HW_CHECK(state.write_now(*directory, directory->recovery_checkpoint, state.recovery_text(*directory)));
     HW_CHECK(state.write_now(*directory, directory->watermark_checkpoint, state.watermark_text(*directory)));
     HW_CHECK(state.write_now(*directory, directory->start_checkpoint, state.start_text(*directory)));
+    if (damaged.contains(directory.get())) {
+      continue;
+    }
     const std::string marker = format_clean_shutdown(broker_epoch);
     HW_CHECK(state.disk.write_whole(directory->file(kCleanShutdown), as_bytes(marker), true));
   }

@@ -10,6 +10,27 @@
 
 namespace hw::log {
 
+namespace {
+
+// Where the disk breaks a cut off, part of the files may be gone: what is in memory describes nothing that could be gone on with. The log is
+// offline from then on, and its directory's health says why.
+template <class Cut>
+Result<void> cut(PartitionLog& log, PartitionLog::Impl& state, Cut how) {
+  if (state.closed_) {
+    return fail(Errc::closed, log.directory() + " is offline");
+  }
+  Result<void> done = how(state);
+  if (!done) {
+    if (state.context_.health != nullptr) {
+      state.context_.health->note(done.error());
+    }
+    log.abandon();
+  }
+  return done;
+}
+
+}  // namespace
+
 PartitionLog::Impl::Impl(const LogContext& context, const OpenParameters& parameters)
     : context_(context),
       identity_(parameters.identity),
@@ -237,7 +258,11 @@ Result<void> PartitionLog::advance_log_start_offset(Offset offset) {
     return fail(Errc::invalid, "the log start cannot pass the high watermark");
   }
   trial::mark(trial::Mark::log_start_moved);
-  return impl_->raise_log_start(offset, event::DeletionCause::records);
+  Result<void> done = impl_->raise_log_start(offset, event::DeletionCause::records);
+  if (!done && impl_->context_.health != nullptr) {
+    impl_->context_.health->note(done.error());
+  }
+  return done;
 }
 
 Result<std::size_t> PartitionLog::delete_old_segments(WallTime now, std::size_t most) {
@@ -252,8 +277,12 @@ Result<void> PartitionLog::assign_epoch_start(LeaderEpoch epoch, Offset start) {
   return {};
 }
 
-Result<void> PartitionLog::truncate_to(Offset offset) { return impl_->truncate_to(offset); }
-Result<void> PartitionLog::truncate_fully_and_start_at(Offset offset) { return impl_->restart_at(offset); }
+Result<void> PartitionLog::truncate_to(Offset offset) {
+  return cut(*this, *impl_, [offset](Impl& log) { return log.truncate_to(offset); });
+}
+Result<void> PartitionLog::truncate_fully_and_start_at(Offset offset) {
+  return cut(*this, *impl_, [offset](Impl& log) { return log.restart_at(offset); });
+}
 
 Result<void> PartitionLog::roll(WallTime now) {
   if (impl_->active().size() == 0) {
@@ -317,6 +346,9 @@ void PartitionLog::flush_failed() {
 
 Result<void> PartitionLog::flush(WallTime now) {
   Impl& log = *impl_;
+  if (log.closed_) {
+    return fail(Errc::closed, directory() + " is offline");
+  }
   if (log.log_end_ > log.recovery_point_) {
     const Offset up_to = log.log_end_;
     if (auto done = log.flush_work()(); !done) {

@@ -297,6 +297,43 @@ class TstLogDirs : public QObject {
     QVERIFY(node.manager->shut_down(kNow, 1));
   }
 
+  // Truncation and starting anew are many steps on the disk. Wherever it fails, the log is whole or offline, and a node that stops after
+  // that does not claim that all is well.
+  void a_cut_that_the_disk_breaks_off_ends_the_log() {
+    int broken = 0;
+    for (const bool anew : {false, true}) {
+      for (std::uint64_t at = 0; at < 20; ++at) {
+        Place place("memory");
+        env::FaultDisk disk(*place.disk, Prng(at));
+        Node node(disk, place.root);
+        node.open();
+        PartitionLog& log = *node.make(0);
+        for (int i = 0; i < 4; ++i) {
+          append(log, make_batch({}), 1'000, i);
+          QVERIFY(log.roll(kNow));
+        }
+        disk.fail_after(at);
+        const Result<void> done = anew ? log.truncate_fully_and_start_at(Offset(9)) : log.truncate_to(Offset(1));
+        disk.stop_failing();
+        const ErrorCode after = append(log, make_batch({}), 1'000, 4).error;
+        if (done) {
+          QVERIFY(!log.offline());
+          QCOMPARE(after, ErrorCode::none);
+          continue;
+        }
+        ++broken;
+        QVERIFY(log.offline());
+        QCOMPARE(after, ErrorCode::kafka_storage_error);
+        QVERIFY(!log.truncate_to(Offset(0)));
+        QVERIFY(!log.flush(kNow));
+        QVERIFY(node.manager->shut_down(kNow, 1));
+        node.open();
+        QVERIFY(!node.manager->was_clean());
+      }
+    }
+    QVERIFY(broken >= 10);
+  }
+
   void a_directory_that_is_not_there_is_offline_from_the_start() {
     Place place("posix");
     Node node(*place.disk, place.root);
