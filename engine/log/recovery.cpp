@@ -327,6 +327,14 @@ Result<void> PartitionLog::Impl::recover_from(std::size_t first, WallTime now) {
       cut += before - size_;
       break;
     }
+    // Where nothing is compacted, one segment begins where the one before ends. A power cut may take a segment whose name was not on the disk
+    // yet and leave the next one.
+    if (i + 1 < segments_.size() && segments_[i + 1]->base_offset() > log_end_ && log_end_ >= recovery_point_ && !config_.cleanup_compact) {
+      const std::int64_t before = size_;
+      HW_CHECK(remove_segments_from(i + 1));
+      cut += std::max(before - size_, std::int64_t{1});  // told also where the rest was empty
+      break;
+    }
     if (i + 1 < segments_.size()) {
       HW_CHECK(segment.seal(log_end_));
       segment.become_inactive();
