@@ -87,6 +87,10 @@ void Broker::Impl::apply_partition(const metadata::TopicImage& image_topic, Part
         log = *made;
       } else {
         errors.push_back(made.error());
+        if (created) {
+          not_made.emplace(topic.facts.id, index);
+          make_again_at = std::min(make_again_at, now.instant + kMakeAgain);
+        }
       }
     }
     slot = std::make_unique<Partition>(topic.facts, index, replicas, log);
@@ -98,6 +102,32 @@ void Broker::Impl::apply_partition(const metadata::TopicImage& image_topic, Part
     awaiting = awaiting || (slot->is_leader() && wanted.replicas.size() > 1);
   } else if (applied.watermark_moved) {
     watermark_moved(*slot, now.instant);
+  }
+}
+
+// In Kafka the whole directory is offline then, and a broker without another one ends. So it is here where other nodes could serve; but a
+// node that is alone goes on when its disk does, and that must hold for a partition that was to be made meanwhile as well. New ones only:
+// they have nothing yet that somebody could have missed.
+void Broker::Impl::make_again(Now now) {
+  if (now.instant < make_again_at) {
+    return;
+  }
+  make_again_at = kNever;
+  for (const auto& [id, index] : std::exchange(not_made, {})) {
+    HostedTopic* topic = hosted(id);
+    const metadata::TopicImage* known = image->find_topic(id);
+    Partition* before = at(topic, index);
+    if (known == nullptr || before == nullptr || before->log() != nullptr) {
+      continue;
+    }
+    wake_all(*before);
+    fetchers.unfollow(*before);
+    topic->partitions[static_cast<std::size_t>(index.value())].reset();
+    std::vector<Error> errors;  // told already
+    apply_partition(*known, index, true, now, errors);
+  }
+  if (std::exchange(awaiting, false)) {
+    hurry_awaited(now.instant);
   }
 }
 

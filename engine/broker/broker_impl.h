@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <deque>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -25,6 +26,8 @@ inline constexpr Duration kWatermarkDelay = milliseconds(5);
 // While partitions of a new epoch are awaited, a follower's fetch waits no longer than that.
 inline constexpr Duration kAwaitedDelay = milliseconds(10);
 inline constexpr Duration kAlterBackoff = milliseconds(50);
+// A new partition whose log could not be made is tried again.
+inline constexpr Duration kMakeAgain = seconds(1);
 
 struct TextHash {
   using is_transparent = void;
@@ -234,6 +237,7 @@ struct Broker::Impl {
   HostedTopic& ensure_topic(const metadata::TopicImage& topic);
   void apply_partition(const metadata::TopicImage& image_topic, PartitionIndex index, bool created, Now now,
                        std::vector<Error>& errors);
+  void make_again(Now now);
   std::vector<Error> apply(metadata::ImagePtr next, const metadata::MetadataDelta& delta, Now now);
   void refresh_settings(HostedTopic& topic);
 
@@ -343,6 +347,9 @@ struct Broker::Impl {
 
   std::unordered_map<std::string, std::unique_ptr<HostedTopic>, TextHash, std::equal_to<>> by_name;
   std::unordered_map<Uuid, HostedTopic*> by_id;
+
+  std::set<std::pair<Uuid, PartitionIndex>> not_made;  // new here, and without a log: the disk refused
+  Instant make_again_at = kNever;
 
   DeadlineHeap heap;
   std::unordered_map<Parked*, std::unique_ptr<ParkedFetch>> parked_fetches;

@@ -203,7 +203,7 @@ void Broker::Impl::send_to_peers(Now now, BrokerOutputs& out) {
 }
 
 Instant Broker::Impl::peer_deadline() const noexcept {
-  Instant first = lag_check_at;
+  Instant first = std::min(lag_check_at, make_again_at);
   if (replicas.broker_epoch >= 0) {
     first = std::min(first, fetchers.next_deadline());
     if (!altering && !replicas.to_alter.empty()) {

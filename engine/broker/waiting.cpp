@@ -116,6 +116,7 @@ void Broker::Impl::look_at(Parked& operation, Now now, bool must_answer, BrokerO
 }
 
 void Broker::Impl::tick(Now now, BrokerOutputs& out) {
+  make_again(now);
   while (Parked* first = heap.earliest()) {
     if (first->deadline > now.instant || first->deadline == kNever) {
       break;

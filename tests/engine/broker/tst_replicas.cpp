@@ -866,6 +866,31 @@ class TstReplicas : public QObject {
     QCOMPARE(world.partition().log()->log_end_offset(), Offset(2));
   }
 
+  // A disk that refuses to make the log of a new partition does not refuse for ever.
+  void a_log_that_could_not_be_made_is_tried_again() {
+    World world;
+    wire::PartitionRecord partition;
+    partition.partition_id = PartitionIndex(1);
+    partition.topic_id = kTopic;
+    partition.replicas = {BrokerId(0)};
+    partition.isr = {0};
+    partition.leader = BrokerId(0);
+    partition.leader_epoch = LeaderEpoch(0);
+    partition.partition_epoch = 0;
+    partition.directories.resize(1);
+    world.disk.set_capacity(1);
+    world.replay(partition);
+    world.publish();
+    QVERIFY(world.partition(1).log() == nullptr);
+    QCOMPARE(world.produced(world.produce(-1, 1))->error_code, ErrorCode::kafka_storage_error);
+    world.pass(milliseconds(1'500));
+    QVERIFY(world.partition(1).log() == nullptr);
+    world.disk.set_capacity(0);
+    world.pass(milliseconds(1'000));
+    QCOMPARE(world.produced(world.produce(-1, 1))->error_code, ErrorCode::none);
+    QCOMPARE(world.partition(1).log()->high_watermark(), Offset(1));
+  }
+
   void records_are_not_copied() {
     World world;
     world.change(std::nullopt, 1);
