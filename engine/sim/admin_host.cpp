@@ -220,6 +220,12 @@ void AdminHost::configure(const metadata::TopicImage& topic) {
   auto& config = resource.configs.emplace_back();
   config.name = "max.message.bytes";
   config.value = std::to_string(prng_.between(1'000'000, 2'000'000));
+  // A leader may acknowledge by the old value while the controller reckons with the new one already, and an eligible leader then lacks
+  // records (KIP-966 leaves that open): only where records may be lost.
+  if (options_.unclean && prng_.chance({1, 2})) {
+    config.name = "min.insync.replicas";
+    config.value = std::to_string(prng_.between(1, options_.replication_factor));
+  }
   call<wire::IncrementalAlterConfigsResponse>(client::Target::controller(), std::move(request));
 }
 

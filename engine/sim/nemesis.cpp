@@ -98,15 +98,12 @@ void Nemesis::strike(Fault fault) {
       }
       [[fallthrough]];
     case Fault::kill:
-      // To the controller a kill is no better than a loss of power: where all in-sync replicas went that way, the last leader leads
-      // again (KIP-966), also one that did lose records.
-      records_lost_ = records_lost_ && !all_is_well();
-      if (records_lost_) {
-        break;
+      if (kill(*node)) {
+        come_back(*node);
       }
-      say(fmt::format("node {} is killed", id));
-      node->kill();
-      come_back(*node);
+      break;
+    case Fault::old_life:
+      old_life(*node);
       break;
     case Fault::stop:
       if (node->state() == NodeHost::State::running) {
@@ -208,6 +205,40 @@ void Nemesis::strike(Fault fault) {
     case Fault::lost_client:
       break;
   }
+}
+
+// False: not now. To the controller a kill is no better than a loss of power: where all in-sync replicas went that way, the last leader
+// leads again (KIP-966), also one that did lose records.
+bool Nemesis::kill(NodeHost& node) {
+  records_lost_ = records_lost_ && !all_is_well();
+  if (!records_lost_) {
+    say(fmt::format("node {} is killed", node.id().value()));
+    node.kill();
+  }
+  return !records_lost_;
+}
+
+// What it sends to another broker stands still, the Fetch of a follower with it; it is killed, comes back at once, and registers as soon
+// as the controller lets it, which is when its session is over.
+void Nemesis::old_life(NodeHost& node) {
+  NodeHost* const other = set_.nodes[prng_.below(set_.nodes.size())].get();
+  if (other == &node || !node.options().broker || !other->options().broker) {
+    return;
+  }
+  const auto session = milliseconds(std::stoll(set_.options.configs.at("broker.session.timeout.ms")));
+  const Duration time = session + milliseconds(prng_.between(1'000, 4'000));
+  say(fmt::format("what {} sends to {} stands still for {} ms", set_.network.name(node.host()), set_.network.name(other->host()), time.ms()));
+  set_.network.clog(node.host(), other->host(), time);
+  set_.queue.after(milliseconds(prng_.between(100, 1'000)), [this, &node, life = node.life()] {
+    if (ended_ || node.life() != life || !node.alive() || !kill(node)) {
+      return;
+    }
+    set_.queue.after(milliseconds(prng_.between(1, 100)), [this, &node] {
+      if (!ended_ && !node.alive()) {
+        set_.start(node);
+      }
+    });
+  });
 }
 
 void Nemesis::clog() {

@@ -46,6 +46,8 @@ class Nemesis {
   void next();
   void strike(Fault fault);
   void come_back(NodeHost& node);
+  bool kill(NodeHost& node);
+  void old_life(NodeHost& node);
   void cut(bool one_way);
   void clog();
   [[nodiscard]] NodeHost* some_node(bool alive);

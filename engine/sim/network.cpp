@@ -175,7 +175,9 @@ void Network::host_died(HostId host, bool silent) {
         continue;
       }
       stream.up[i] = false;
-      stream.held[i].clear();
+      if (silent) {
+        stream.held[i].clear();  // else the machine goes on sending what the process gave it
+      }
       if (!stream.up[1 - i]) {
         over.push_back(id);
       } else if (silent) {

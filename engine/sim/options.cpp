@@ -19,7 +19,7 @@ T one_of(Prng& prng, const std::array<T, N>& values) {
 const char* fault_name(Fault fault) noexcept {
   static constexpr std::array<const char*, kFaults> names{"kill", "power", "stop", "pause", "cut", "cut-one-way",
                                                           "slow-links", "broken-streams", "slow-disk", "full-disk", "lost-client",
-                                                          "clogged", "clock-step", "failing-disk"};
+                                                          "clogged", "clock-step", "failing-disk", "old-life"};
   return names[static_cast<std::size_t>(fault)];
 }
 
@@ -117,6 +117,9 @@ Options draw(std::uint64_t seed, Duration faulty) {
   o.deed_interval_ms = one_of<std::int64_t, 3>(prng, {300, 1'500, 5'000});
   for (std::size_t i = 0; i < kFaults; ++i) {
     const auto fault = static_cast<Fault>(i);
+    if (fault == Fault::old_life) {
+      continue;  // below
+    }
     const bool rare = fault == Fault::full_disk || fault == Fault::power || fault == Fault::failing_disk;
     if (prng.chance(rare ? Ratio{1, 4} : Ratio{2, 5})) {
       o.faults.push_back(fault);
@@ -155,6 +158,14 @@ Options draw(std::uint64_t seed, Duration faulty) {
     o.configs["metadata.log.max.record.bytes.between.snapshots"] = "4000";
   }
   o.oddities = prng.chance({1, 2});
+  // Drawn apart: what a seed meant before, it still means.
+  Prng apart(seed ^ 0x903ULL);
+  if (apart.chance({1, 8})) {
+    o.faults.push_back(Fault::old_life);
+  }
+  if (o.unclean && apart.chance({1, 2}) && std::find(o.deeds.begin(), o.deeds.end(), Deed::configure) == o.deeds.end()) {
+    o.deeds.push_back(Deed::configure);  // min.insync.replicas changes only there
+  }
   return o;
 }
 

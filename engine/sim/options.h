@@ -29,8 +29,9 @@ enum class Fault : std::uint8_t {
   clogged,     // single directions of single links stand still for a moment
   clock_step,  // a wall clock jumps
   failing_disk,  // one write fails
+  old_life,    // what a broker sent before it was killed arrives when it lives again (KIP-903)
 };
-inline constexpr std::size_t kFaults = 14;
+inline constexpr std::size_t kFaults = 15;
 [[nodiscard]] const char* fault_name(Fault fault) noexcept;
 
 // What an administrator does meanwhile.

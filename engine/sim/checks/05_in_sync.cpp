@@ -37,7 +37,7 @@ class InSync final : public Check {
           continue;
         }
         for (std::size_t i = 0; i < topic->partitions.size(); ++i) {
-          look(*node, name + "-" + std::to_string(i), topic->partitions[i]);
+          look(*node, name + "-" + std::to_string(i), topic->partitions[i], min_insync(*in.image, name));
         }
       }
       look_at_brokers(*node, *in.image);
@@ -50,7 +50,13 @@ class InSync final : public Check {
  private:
   static constexpr std::size_t kMostKept = 4'096;
 
-  void look(const NodeHost& node, const std::string& partition, const metadata::PartitionImage& p) {
+  [[nodiscard]] std::size_t min_insync(const metadata::MetadataImage& image, const std::string& topic) const {
+    const metadata::ConfigMap* set = image.find_configs({metadata::ConfigResourceType::topic, topic});
+    const auto value = set == nullptr ? metadata::ConfigMap::const_iterator{} : set->find("min.insync.replicas");
+    return static_cast<std::size_t>(set == nullptr || value == set->end() ? watched().options.min_insync : std::stoi(value->second));
+  }
+
+  void look(const NodeHost& node, const std::string& partition, const metadata::PartitionImage& p, std::size_t min_insync) {
     const auto all_of = [&](const std::vector<BrokerId>& part) {
       return std::all_of(part.begin(), part.end(), [&](BrokerId id) { return among(id, p.replicas); });
     };
@@ -61,7 +67,7 @@ class InSync final : public Check {
       why = "the leader is not in sync";
     } else if (std::any_of(p.elr.begin(), p.elr.end(), [&](BrokerId id) { return among(id, p.isr); })) {
       why = "an eligible leader is in sync as well";
-    } else if (!p.elr.empty() && p.isr.size() >= static_cast<std::size_t>(watched().options.min_insync)) {
+    } else if (!p.elr.empty() && p.isr.size() >= min_insync) {
       why = "enough are in sync, so nobody else may be eligible";
     } else if (p.leader != kNoBroker && p.isr.empty()) {
       why = "nobody is in sync";

@@ -12,6 +12,8 @@ class TestSim : public QObject {
  private slots:
   void same_seed_same_trace();
   void single_replicas();
+  void rare_branches_are_reached_data();
+  void rare_branches_are_reached();
 };
 
 namespace {
@@ -57,6 +59,46 @@ void TestSim::single_replicas() {
   }
   QVERIFY(acknowledged > 3'000);
   QVERIFY(faults > 10);
+}
+
+// What a swarm of whole runs meets once in hundreds, a run that is made for it meets soon.
+void TestSim::rare_branches_are_reached_data() {
+  QTest::addColumn<int>("mark");
+  QTest::newRow("a fetch of a life before") << static_cast<int>(trial::Mark::fetch_stale_broker_epoch);
+  QTest::newRow("min.insync.replicas raised while acks=all waits") << static_cast<int>(trial::Mark::produce_min_isr_lost);
+}
+
+void TestSim::rare_branches_are_reached() {
+  QFETCH(int, mark);
+  constexpr std::uint64_t kSeeds = 30;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    sim::Options options = sim::draw(seed, kShort);
+    options.controllers = options.brokers = 3;
+    options.spare_controllers = options.late_brokers = 0;
+    options.combined = true;
+    options.consumers = 0;
+    options.record_interval_ms = 10;
+    sim::set_replication(options, 3);
+    options.fault_interval_ms = 1'000;
+    options.configs["broker.session.timeout.ms"] = "1500";
+    options.configs["broker.heartbeat.interval.ms"] = "400";
+    if (mark == static_cast<int>(trial::Mark::fetch_stale_broker_epoch)) {
+      options.faults = {sim::Fault::old_life};
+    } else {
+      options.unclean = true;
+      options.faults = {sim::Fault::kill, sim::Fault::pause};
+      options.fault_length_ms = 1'000;
+      options.deeds = {sim::Deed::configure};
+      options.deed_interval_ms = 100;
+    }
+    const sim::Outcome outcome = sim::run(options);
+    QVERIFY2(outcome.violations.empty(), qPrintable(text_of(options, outcome)));
+    if (outcome.marks[static_cast<std::size_t>(mark)] > 0) {
+      qInfo("seed %llu", static_cast<unsigned long long>(seed));
+      return;
+    }
+  }
+  QFAIL("never");
 }
 
 QTEST_APPLESS_MAIN(TestSim)
