@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/api/node_impl.h"
+#include "engine/log/log_directory.h"
 #include "engine/raft/format.h"
 
 namespace hw::api {
@@ -32,6 +33,19 @@ metadata::MetadataDelta delta_of_everything(const metadata::MetadataImage& image
     }
   }
   return delta;
+}
+
+// To the controller the last life is the one that it registered last. One that ends before its logs are opened leaves them as clean as they
+// were, and says so with its own epoch. What cannot be written is as good as an unclean end.
+void note_not_opened(env::Disk& disk, const std::vector<std::string>& directories, std::int64_t broker_epoch) {
+  const std::string text = log::format_clean_shutdown(broker_epoch);
+  for (const std::string& directory : directories) {
+    const std::string path = directory + "/" + log::kNotOpened;
+    const Result<Bytes> known = disk.exists(path) ? disk.read_whole(path, 4096) : Result<Bytes>(fail(Errc::not_found, path));
+    if (known && known->text() != text) {
+      static_cast<void>(disk.write_whole(path, as_bytes(text), true));
+    }
+  }
 }
 
 }  // namespace
@@ -70,6 +84,9 @@ Result<void> NodeCore::Impl::start(Now now, Outputs& outputs) {
 Result<bool> NodeCore::Impl::start_step() {
   HW_TRY(bool moved, pump_control());
   moved = link->pump() || moved;
+  if (options_.broker && !opened && link->broker_epoch() >= 0) {
+    note_not_opened(disk, log_directories(), link->broker_epoch());
+  }
   if (may_open()) {
     HW_CHECK(open_broker());
     moved = true;

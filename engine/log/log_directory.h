@@ -17,6 +17,8 @@ namespace hw::log {
 
 inline constexpr const char* kMetaProperties = "meta.properties";
 inline constexpr const char* kCleanShutdown = ".kafka_cleanshutdown";
+// As kCleanShutdown, of a directory whose logs (but the metadata log) have not been opened since: with the epoch of the newest life.
+inline constexpr const char* kNotOpened = ".not-opened-since-cleanshutdown";
 inline constexpr const char* kLockFile = ".lock";
 inline constexpr const char* kPartitionMetadata = "partition.metadata";
 

@@ -122,13 +122,18 @@ Result<void> LogManager::Impl::open_directory(Directory& directory) {
   directory.recovery_checkpoint.written = format_offsets(directory.recovery_points);
   directory.watermark_checkpoint.written = format_offsets(directory.high_watermarks);
   directory.start_checkpoint.written = format_offsets(directory.log_starts);
-  if (disk.exists(directory.file(kCleanShutdown))) {
-    HW_TRY(const Bytes bytes, disk.read_whole(directory.file(kCleanShutdown), 4096));
+  const bool stopped = disk.exists(directory.file(kCleanShutdown));
+  if (stopped || disk.exists(directory.file(kNotOpened))) {
+    HW_TRY(const Bytes bytes, disk.read_whole(directory.file(stopped ? kCleanShutdown : kNotOpened), 4096));
     const Result<std::int64_t> epoch = parse_clean_shutdown(bytes.text());
     directory.clean = true;  // its presence says it; what it holds is extra
+    directory.metadata_clean = stopped;
     directory.previous_epoch = epoch.value_or(-1);
-    // From the first write on, the directory is not closed cleanly any more.
-    HW_CHECK(disk.remove(directory.file(kCleanShutdown)));
+  }
+  // The metadata log is written from now on. The others are as they were until they are opened, which may take long: whoever ends before that
+  // has lost nothing of them, and the controller must not take it for one that has (KIP-966).
+  if (stopped) {
+    HW_CHECK(disk.rename(directory.file(kCleanShutdown), directory.file(kNotOpened)));
   }
   return {};
 }
@@ -260,7 +265,7 @@ Result<PartitionLog*> LogManager::Impl::open_log(Directory& directory, const Log
   parameters.directory = directory.file(partition_directory(identity.topic, identity.partition));
   parameters.identity = identity;
   parameters.config = config;
-  parameters.clean = directory.clean;
+  parameters.clean = directory.clean && (directory.metadata_clean || key.first != kMetadataTopic);
   parameters.recovery_point = lookup(directory.recovery_points, key);
   parameters.log_start_offset = lookup(directory.log_starts, key);
   parameters.high_watermark = lookup(directory.high_watermarks, key);
@@ -343,6 +348,9 @@ void LogManager::Impl::set_aside(const std::string& path, const LogIdentity& ide
 }
 
 Result<void> LogManager::Impl::load_directory(Directory& directory, const Wanted& wanted, WallTime now) {
+  if (disk.exists(directory.file(kNotOpened))) {
+    HW_CHECK(disk.remove(directory.file(kNotOpened)));
+  }
   HW_TRY(const std::vector<std::string> names, disk.list(directory.path));
   for (const std::string& name : names) {
     // What was on its way to here when the node stopped begins anew when it is asked for again.

@@ -44,6 +44,7 @@ struct LogManager::Impl {
     std::unique_ptr<env::Lock> lock;
     MetaProperties meta;
     bool clean = false;
+    bool metadata_clean = false;  // and nobody has written to the metadata log since
     std::int64_t previous_epoch = -1;
     DirectoryHealth health;
     bool failed = false;

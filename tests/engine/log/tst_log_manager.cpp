@@ -166,6 +166,11 @@ void TestLogManager::loads_what_was_there() {
     QCOMPARE(text_of(*place.disk, place.root + "/some-topic-1-0/partition.metadata"),
              "version: 0\ntopic_id: " + kTopicId.text());
   }
+  for (int life = 0; life < 2; ++life) {  // two that end before they open their logs
+    auto manager = open_manager(*place.disk, options_for(place));
+    QVERIFY(manager->was_clean());
+    QCOMPARE(manager->previous_broker_epoch(), std::int64_t{77});
+  }
   for (const bool clean : {true, false}) {
     auto manager = open_manager(*place.disk, options_for(place));
     QCOMPARE(manager->was_clean(), clean);
