@@ -89,7 +89,9 @@ void Nemesis::strike(Fault fault) {
   const std::int32_t id = node->id().value();
   switch (fault) {
     case Fault::power:
-      if (all_is_well() && set_.options.min_insync > 1) {
+      // A disk that is about to fail ends its node, which is as good as a kill; together with this one it would be two at once.
+      if (all_is_well() && set_.options.min_insync > 1 &&
+          std::none_of(set_.nodes.begin(), set_.nodes.end(), [](const auto& one) { return one->disk().spoiled(); })) {
         say(fmt::format("node {} loses power", id));
         static_cast<void>(node->lose_power());
         records_lost_ = true;
