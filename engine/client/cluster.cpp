@@ -261,8 +261,9 @@ void Cluster::ask_metadata(Instant now, IoOutputs& io, std::vector<Answer>& answ
                 answers);
 }
 
-// A broker that is behind tells of leaders that lead no more (KIP-320). What is known of a newer epoch stays, and somebody else is asked.
-void Cluster::keep_newer_leaders(const TopicInfo& known, TopicInfo& told) {
+// A broker that is behind tells of leaders that lead no more (KIP-320), and does not know partitions that were added. What is known of a
+// newer epoch stays, and so do partitions, for none is ever taken away; and somebody else is asked.
+void Cluster::keep_what_is_newer(const TopicInfo& known, TopicInfo& told) {
   if (known.id != told.id || told.id == Uuid{}) {
     return;  // another topic of the same name counts anew; a broker without ids does not say
   }
@@ -271,6 +272,10 @@ void Cluster::keep_newer_leaders(const TopicInfo& known, TopicInfo& told) {
       told.partitions[i] = known.partitions[i];
       refresh_wanted_ = true;
     }
+  }
+  for (std::size_t i = told.partitions.size(); i < known.partitions.size() && told.error == ErrorCode::none; ++i) {
+    told.partitions.push_back(known.partitions[i]);
+    refresh_wanted_ = true;
   }
 }
 
@@ -299,7 +304,7 @@ void Cluster::take_metadata(const Answer& answer, Instant now) {
   for (auto& [name, info] : topics_of(response)) {
     const auto known = all_wanted_ ? before.find(name) : metadata_.topics.find(name);
     if (known != (all_wanted_ ? before.end() : metadata_.topics.end())) {
-      keep_newer_leaders(known->second, info);
+      keep_what_is_newer(known->second, info);
     }
     if (wire::is_retriable(info.error)) {
       refresh_wanted_ = true;  // being created, or the broker has not heard of it yet

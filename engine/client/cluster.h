@@ -125,7 +125,7 @@ class Cluster {
   void drop(LinkId id, const std::string& reason, bool tell_shell, Instant now, IoOutputs& io, std::vector<Answer>& answers);
   void ask_metadata(Instant now, IoOutputs& io, std::vector<Answer>& answers);
   void take_metadata(const Answer& answer, Instant now);
-  void keep_newer_leaders(const TopicInfo& known, TopicInfo& told);
+  void keep_what_is_newer(const TopicInfo& known, TopicInfo& told);
   void settle(Instant now, IoOutputs& io, std::vector<Answer>& answers);
 
   ClusterConfig config_;

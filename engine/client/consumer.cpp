@@ -192,11 +192,16 @@ void Consumer::take_metadata(Instant now, ConsumerOutputs& out) {
     const TopicInfo* topic = cluster_.metadata().topic(key.first);
     const std::size_t count = topic == nullptr ? 0 : topic->partitions.size();
     if (count != 0 && (key.second < 0 || static_cast<std::size_t>(key.second) >= count)) {
+      // It may be added, or is known to whoever leads the group and not yet to the broker that was asked.
       partition.failed = true;
+      if (grouped()) {
+        cluster_.refresh();
+      }
       trouble(fmt::format("topic '{}' has no partition {}; it has {}", key.first, key.second,
                           count == 1 ? std::string("only 0") : fmt::format("0 to {}", count - 1)),
               out);
     } else if (count != 0) {
+      partition.failed = false;
       // A new leader may have fewer records than the one the position comes from.
       const LeaderEpoch epoch = topic->partitions[static_cast<std::size_t>(key.second)].leader_epoch;
       if (partition.state == Position::known && partition.epoch != kNoLeaderEpoch && partition.validated < epoch) {

@@ -194,7 +194,7 @@ class Consumer {
     bool validate = false;
     bool paused = false;
     bool at_end = false;
-    bool failed = false;    // it will not be read any more
+    bool failed = false;    // metadata knows no such partition
     int failures = 0;       // in a row
     Instant not_before{};
     BrokerId nearer = kNoBroker;  // the replica that the leader named for our rack (KIP-392); until then, then the leader again

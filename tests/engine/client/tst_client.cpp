@@ -86,7 +86,8 @@ struct ProducerRig {
 };
 
 struct ConsumerRig {
-  explicit ConsumerRig(ConsumerConfig config) : core((config.cluster = cluster_config(), config), Instant{1}) {}
+  explicit ConsumerRig(ConsumerConfig config)
+      : core((config.cluster.bootstrap = cluster_config().bootstrap, config), Instant{1}) {}
   FakeCluster cluster;
   Consumer core;
   Harness<Consumer, ConsumerOutputs> harness{core, cluster};
@@ -477,6 +478,38 @@ class TestClient : public QObject {
     QVERIFY(std::none_of(rig.cluster.seen.begin(), rig.cluster.seen.end(),
                          [](const FakeCluster::Seen& seen) { return seen.api == kProduce && seen.broker == 1; }));
   }
+  void aBrokerThatIsBehindTakesNoPartitionAway() {
+    ProducerRig rig;
+    rig.cluster.create("t", 2);
+    rig.cluster.ids["t"] = Uuid{7, 7};
+    rig.cluster.ranges[kProduce] = {3, 12};
+    std::vector<FakeCluster::Log>& logs = rig.cluster.topics["t"];
+    std::optional<FakeCluster::Log> hidden;
+    bool behind = false;
+    rig.cluster.cut_before = [&](const FakeCluster::Seen& seen) {
+      if (hidden) {
+        logs.push_back(std::move(*hidden));
+        hidden.reset();
+      }
+      if (behind && seen.api == kMetadata) {
+        behind = false;
+        hidden = std::move(logs.back());
+        logs.pop_back();
+      }
+      return false;
+    };
+    rig.send("t", "k", "0", 1);
+    QVERIFY(rig.settle());
+    behind = true;
+    rig.cluster.errors[kProduce] = {ErrorCode::leader_not_available};
+    rig.send("t", "k", "1", 1);
+    QVERIFY(rig.harness.run([&] { return hidden.has_value(); }));
+    rig.harness.wait(milliseconds(1));
+    const std::uint64_t next = rig.send("t", "k", "2", 1);
+    QVERIFY(rig.settle());
+    QVERIFY(!rig.delivery(next)->error);
+    QVERIFY(rig.values("t", 1) == (Strings{"0", "1", "2"}));
+  }
   // A leader that has nothing of the producer would take the second batch without the first.
   void untilABrokerKnowsTheProducerItsBatchesFlyAlone() {
     ProducerRig rig;
@@ -668,6 +701,18 @@ class TestClient : public QObject {
   }
 
   // ---- consumer, assigned by hand
+  void aPartitionThatIsNotThereYetIsReadWhenItIs() {
+    ConsumerConfig config = assigned(0, 1);
+    config.cluster.metadata_max_age = seconds(1);
+    ConsumerRig rig(config);
+    rig.cluster.create("t", 1);
+    rig.harness.wait(seconds(1));
+    QVERIFY(rig.last(ConsumerEvent::Kind::error)->message.find("has no partition 1") != std::string::npos);
+    rig.cluster.create("t", 2);
+    rig.cluster.append("t", 1, {"a"});
+    QVERIFY(rig.got(1));
+    QCOMPARE(rig.values(), Strings{"a"});
+  }
   void readsFromWhereItIsTold() {
     const std::map<std::int64_t, Strings> expected = {
         {kFromEarliest, {"a", "b", "c", "d"}}, {kFromLatest, {"e"}}, {1, {"b", "c", "d"}}, {4, {"e"}}};
