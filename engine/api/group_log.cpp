@@ -18,6 +18,7 @@ groups::Config group_config(const metadata::BrokerConfigs& configs) {
   config.group_initial_rebalance_delay_ms = int32("group.initial.rebalance.delay.ms");
   config.group_max_size = int32("group.max.size");
   config.offset_metadata_max_bytes = int32("offset.metadata.max.bytes");
+  config.offsets_commit_timeout_ms = int32("offsets.commit.timeout.ms");
   config.offsets_retention_ms = configs.number("offsets.retention.minutes") * 60'000;
   config.offsets_retention_check_interval_ms =
       configs.number("offsets.retention.check.interval.ms");

@@ -436,10 +436,10 @@ void GroupCoordinator::delete_groups(const wire::DeleteGroupsRequest& request,
     std::vector<Record> records;
     OffsetProtocol::remove_all(*shard, id, records);
     group->tombstones(records);
-    delete_group(impl_->runtime, impl_->classic, *shard, id, std::move(records),
-                 [arrived, i](ErrorCode failed, Now) { arrived(i, failed); });
+    // That the group is gone is settled by the log alone, whoever waits for it and for how long.
+    delete_group(impl_->runtime, impl_->classic, *shard, id, std::move(records), [](ErrorCode, Now) {});
+    shard->when_settled([arrived, i](ErrorCode failed, Now) { arrived(i, failed); }, now);
   }
-  static_cast<void>(now);
   arrived(gathered->response.results.size(), ErrorCode::none);
 }
 
@@ -506,10 +506,17 @@ void GroupCoordinator::tick(Now now) {
       impl_->classic.timer(*found->second, *due, now);
     }
   }
+  for (const auto& [partition, shard] : impl_->shards) {
+    shard->tick(now);
+  }
 }
 
 Instant GroupCoordinator::next_deadline() const {
-  return impl_->runtime.timers.next();
+  Instant earliest = impl_->runtime.timers.next();
+  for (const auto& [partition, shard] : impl_->shards) {
+    earliest = std::min(earliest, shard->next_deadline());
+  }
+  return earliest;
 }
 
 std::string GroupCoordinator::dump_hard_state(PartitionIndex partition) const {

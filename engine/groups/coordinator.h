@@ -63,6 +63,7 @@ struct Config {
   std::int32_t offset_metadata_max_bytes = 4'096;
   std::int64_t offsets_retention_ms = 10'080LL * 60'000;
   std::int64_t offsets_retention_check_interval_ms = 600'000;
+  std::int32_t offsets_commit_timeout_ms = 5'000;
 };
 
 struct Now {

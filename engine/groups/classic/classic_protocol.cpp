@@ -518,7 +518,7 @@ void ClassicProtocol::write_group(Shard& shard, const ClassicGroup& group,
     outcome(ErrorCode::unknown_server_error, now);
     return;
   }
-  shard.append({{encode_group_key(group.id()), std::move(*value)}}, std::move(outcome));
+  shard.append_within({{encode_group_key(group.id()), std::move(*value)}}, std::move(outcome), now);
 }
 
 // ----------------------------------------------------------------------------------------------------------
@@ -698,9 +698,17 @@ void ClassicProtocol::heartbeat(Shard& shard, const wire::HeartbeatRequest& requ
       }
     }
   }
-  wire::HeartbeatResponse response;
-  response.error_code = error;
-  runtime_.answer(done, std::move(response));
+  const auto answer = [this, done](ErrorCode code) {
+    wire::HeartbeatResponse response;
+    response.error_code = code;
+    runtime_.answer(done, std::move(response));
+  };
+  if (error == ErrorCode::none || error == ErrorCode::rebalance_in_progress) {
+    // What the member is told may rest on what is not committed yet.
+    shard.when_settled([answer, error](ErrorCode failed, Now) { answer(failed != ErrorCode::none ? failed : error); }, now);
+  } else {
+    answer(error);
+  }
 }
 
 void ClassicProtocol::leave(Shard& shard, const wire::LeaveGroupRequest& request, Now now,

@@ -124,7 +124,7 @@ void OffsetProtocol::commit(Shard& shard, const wire::OffsetCommitRequest& reque
   if (records.empty()) {
     shard.when_settled(std::move(outcome), now);
   } else {
-    shard.append(std::move(records), std::move(outcome));
+    shard.append_within(std::move(records), std::move(outcome), now);
   }
 }
 
@@ -216,7 +216,7 @@ void OffsetProtocol::remove(Shard& shard, const wire::OffsetDeleteRequest& reque
   if (records.empty()) {
     shard.when_settled(std::move(outcome), now);
   } else {
-    shard.append(std::move(records), std::move(outcome));
+    shard.append_within(std::move(records), std::move(outcome), now);
   }
 }
 

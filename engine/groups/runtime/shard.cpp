@@ -124,7 +124,14 @@ ClassicGroup& Shard::create_classic(std::string_view id, Now now) {
   return created;
 }
 
-void Shard::append(std::vector<Record> records, Outcome outcome) {
+void Shard::open(AppendId id, Outcome outcome, Instant time_out) {
+  open_.push_back({id, false, std::move(outcome), ++last_serial_});
+  if (time_out != kNever) {
+    time_outs_.push_back({time_out, last_serial_});
+  }
+}
+
+void Shard::append(std::vector<Record> records, Outcome outcome, Instant time_out) {
   HW_ASSERT(!records.empty(), "an append has records");
   const AppendId id = next_append(runtime_.last_append, partition_);
   runtime_.last_append = id;
@@ -132,7 +139,7 @@ void Shard::append(std::vector<Record> records, Outcome outcome) {
     const bool fine = replay(record, id);
     HW_ASSERT(fine, "what the coordinator writes, it can read");
   }
-  open_.push_back({id, false, std::move(outcome)});
+  open(id, std::move(outcome), time_out);
   runtime_.outputs.appends.push_back({id, partition_, std::move(records)});
 }
 
@@ -160,7 +167,24 @@ void Shard::when_settled(Outcome outcome, Now now) {
   if (open_.empty()) {
     outcome(wire::ErrorCode::none, now);
   } else {
-    open_.push_back({0, false, std::move(outcome)});
+    open(0, std::move(outcome), time_out_of(now));
+  }
+}
+
+void Shard::tick(Now now) {
+  while (next_deadline() <= now.instant) {
+    const std::uint64_t serial = time_outs_.front().serial;
+    time_outs_.pop_front();
+    const auto late = std::lower_bound(open_.begin(), open_.end(), serial,
+                                       [](const Open& one, std::uint64_t wanted) { return one.serial < wanted; });
+    if (late == open_.end() || late->serial != serial || !late->outcome) {
+      continue;  // committed, or rolled back
+    }
+    const Outcome outcome = std::exchange(late->outcome, {});
+    if (late->id == 0) {
+      open_.erase(late);
+    }
+    outcome(coordinator_error(wire::ErrorCode::request_timed_out), now);
   }
 }
 
@@ -185,17 +209,23 @@ void Shard::on_committed(AppendId id, wire::ErrorCode error, Now now) {
   group_records_.rollback(id);
   offsets_.rollback(id);
   for (auto open = failed.rbegin(); open != failed.rend(); ++open) {
-    open->outcome(answer, now);
+    if (open->outcome) {
+      open->outcome(answer, now);
+    }
   }
 }
 
 void Shard::abandon_open(Now now) {
   std::deque<Open> failed;
   failed.swap(open_);
+  time_outs_.clear();
   for (auto open = failed.rbegin(); open != failed.rend(); ++open) {
-    open->outcome(wire::ErrorCode::not_coordinator, now);
+    if (open->outcome) {
+      open->outcome(wire::ErrorCode::not_coordinator, now);
+    }
   }
   open_.clear();
+  time_outs_.clear();
 }
 
 void Shard::settle(Now now) {
@@ -209,7 +239,13 @@ void Shard::settle(Now now) {
             offset_changed(key, next, now);
           });
     }
-    open.outcome(wire::ErrorCode::none, now);
+    // Nobody is to be woken for what is over.
+    while (!time_outs_.empty() && time_outs_.front().serial <= open.serial) {
+      time_outs_.pop_front();
+    }
+    if (open.outcome) {
+      open.outcome(wire::ErrorCode::none, now);
+    }
   }
 }
 

@@ -126,12 +126,24 @@ class Shard {
   void end_load(Now now);  // builds the groups
 
   // --- writing
-  void append(std::vector<Record> records, Outcome outcome);
+  // What is not committed within offsets.commit.timeout.ms stays written, and may be committed later; but whoever waits for it is told
+  // COORDINATOR_NOT_AVAILABLE, as Kafka does, by the outcome of append_within() and when_settled(). That of append() waits for ever.
+  void append(std::vector<Record> records, Outcome outcome) {
+    append(std::move(records), std::move(outcome), kNever);
+  }
+  void append_within(std::vector<Record> records, Outcome outcome, Now now) {
+    append(std::move(records), std::move(outcome), time_out_of(now));
+  }
   // Records that need not be written together, as many to a batch as a log takes for sure: each piece
   // commits or fails alone, and nobody waits for it. Nothing happens where there are none.
   void append_in_pieces(std::vector<Record> records);
   // Runs `outcome` when everything appended so far is committed (at once where nothing is open).
   void when_settled(Outcome outcome, Now now);
+  // Tells those whose time is up.
+  void tick(Now now);
+  [[nodiscard]] Instant next_deadline() const noexcept {
+    return time_outs_.empty() ? kNever : time_outs_.front().at;
+  }
   [[nodiscard]] bool pending(AppendId id) const;  // written, neither committed nor rolled back
   void on_committed(AppendId id, wire::ErrorCode error, Now now);
   // The partition is not led any more: outcomes that are open end with not_coordinator, and may
@@ -168,8 +180,19 @@ class Shard {
   struct Open {
     AppendId id = 0;  // 0: waits for those before it
     bool committed = false;
-    Outcome outcome;
+    Outcome outcome;  // empty: told already
+    std::uint64_t serial = 0;
   };
+  struct TimeOut {
+    Instant at;
+    std::uint64_t serial = 0;
+  };
+
+  void append(std::vector<Record> records, Outcome outcome, Instant time_out);
+  void open(AppendId id, Outcome outcome, Instant time_out);
+  [[nodiscard]] Instant time_out_of(Now now) const {
+    return now.instant + milliseconds(runtime_.config.offsets_commit_timeout_ms);
+  }
 
   // The one place that changes hard state. `epoch` 0: committed already.
   bool replay(const Record& record, AppendId epoch);
@@ -180,6 +203,8 @@ class Shard {
   Runtime& runtime_;
   bool loading_ = true;
   std::deque<Open> open_;  // oldest first
+  std::deque<TimeOut> time_outs_;  // of those, likewise; not of all
+  std::uint64_t last_serial_ = 0;
   Groups groups_;
   TimelineMap<std::string, Bytes> group_records_;  // the newest record's value of each group
   OffsetTimeline offsets_;

@@ -177,6 +177,68 @@ class TestOffsets : public QObject {
     QCOMPARE(world.fetch("g", "t"), std::int64_t{2});
   }
 
+  // As Apache Kafka 4.4.0 answers while the offsets topic cannot be replicated: after offsets.commit.timeout.ms, each for itself. What
+  // was written stays written.
+  void who_waits_too_long_for_the_log_is_told() {
+    World world;
+    const std::string member = world.lone_member("g");
+    QCOMPARE(world.commit("g", "t", 1, 1, member), ErrorCode::none);
+    QCOMPARE(world.heartbeat("g", 1, member), ErrorCode::none);
+    world.hold = true;
+    auto commit = world.commit_later("g", "t", 2, 1, member, {});
+    world.advance(1'000);
+    auto second = world.commit_later("g", "t", 3, 1, member, {});
+    auto stable = world.fetch_later("g", "t", {0}, true);
+    auto behind = world.heartbeat_later("g", 1, member);
+    world.advance(3'999);
+    QVERIFY(!commit.here() && !second.here() && !stable.here() && !behind.here());
+    world.advance(1);
+    QCOMPARE(commit->topics[0].partitions[0].error_code, ErrorCode::coordinator_not_available);
+    QVERIFY(!second.here() && !stable.here() && !behind.here());
+    world.advance(1'000);
+    QCOMPARE(second->topics[0].partitions[0].error_code, ErrorCode::coordinator_not_available);
+    QCOMPARE(stable->groups[0].error_code, ErrorCode::not_coordinator);
+    QCOMPARE(behind->error_code, ErrorCode::coordinator_not_available);
+    QCOMPARE(world.fetch("g", "t"), std::int64_t{1});
+    QCOMPARE(world.state("g"), std::string("Stable"));
+    world.commit_held();
+    QCOMPARE(world.fetch("g", "t"), std::int64_t{3});
+    QCOMPARE(commit.times() + second.times() + stable.times() + behind.times(), 4);
+    world.hold = false;
+    QCOMPARE(world.heartbeat("g", 1, member), ErrorCode::none);
+  }
+
+  // The assignment that is not stored in time is void: the members join again. The group that is deleted is gone, whoever heard of it.
+  void an_assignment_and_a_deletion_that_take_too_long() {
+    World world;
+    const std::string id = world.member_id("g");
+    auto join = world.join("g", id);
+    QVERIFY(join.here() && join->error_code == ErrorCode::none);
+    world.hold = true;
+    auto sync = world.sync("g", join->generation_id, id, {{id, "all"}});
+    world.advance(4'999);
+    QVERIFY(!sync.here());
+    world.advance(1);
+    QCOMPARE(sync->error_code, ErrorCode::coordinator_not_available);
+    QCOMPARE(world.state("g"), std::string("PreparingRebalance"));
+    world.commit_held();
+    world.hold = false;
+    auto again = world.join("g", id);
+    QVERIFY(again.here() && again->error_code == ErrorCode::none);
+    auto assigned = world.sync("g", again->generation_id, id, {{id, "all"}});
+    QVERIFY(assigned.here() && assigned->error_code == ErrorCode::none);
+
+    world.commit("idle", "t", 1);
+    world.hold = true;
+    auto deleted = world.remove_later("idle");
+    world.advance(5'000);
+    QCOMPARE(deleted->results[0].error_code, ErrorCode::coordinator_not_available);
+    world.commit_held();
+    world.hold = false;
+    QCOMPARE(world.remove("idle"), ErrorCode::group_id_not_found);
+    QCOMPARE(world.fetch("idle", "t"), std::int64_t{-1});
+  }
+
   void a_failed_append_takes_the_later_ones_back() {
     World world;
     world.commit("g", "t", 1);

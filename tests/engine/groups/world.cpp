@@ -72,9 +72,10 @@ Answer<wire::SyncGroupResponse> World::sync(const std::string& group, std::int32
   return answer;
 }
 
-wire::ErrorCode World::heartbeat(const std::string& group, std::int32_t generation,
-                                 const std::string& member,
-                                 const std::optional<std::string>& instance) {
+Answer<wire::HeartbeatResponse> World::heartbeat_later(const std::string& group,
+                                                       std::int32_t generation,
+                                                       const std::string& member,
+                                                       const std::optional<std::string>& instance) {
   wire::HeartbeatRequest request;
   request.group_id = group;
   request.generation_id = generation;
@@ -83,7 +84,13 @@ wire::ErrorCode World::heartbeat(const std::string& group, std::int32_t generati
   Answer<wire::HeartbeatResponse> answer;
   coordinator.heartbeat(request, context(4), now, answer.done());
   pump();
-  return answer->error_code;
+  return answer;
+}
+
+wire::ErrorCode World::heartbeat(const std::string& group, std::int32_t generation,
+                                 const std::string& member,
+                                 const std::optional<std::string>& instance) {
+  return heartbeat_later(group, generation, member, instance)->error_code;
 }
 
 wire::LeaveGroupResponse World::leave(const std::string& group,
@@ -205,12 +212,16 @@ std::vector<std::string> World::list(const std::vector<std::string>& states,
 }
 
 wire::ErrorCode World::remove(const std::string& group) {
+  return remove_later(group)->results.at(0).error_code;
+}
+
+Answer<wire::DeleteGroupsResponse> World::remove_later(const std::string& group) {
   wire::DeleteGroupsRequest request;
   request.groups_names = {group};
   Answer<wire::DeleteGroupsResponse> answer;
   coordinator.delete_groups(request, context(2), now, answer.done());
   pump();
-  return answer->results.at(0).error_code;
+  return answer;
 }
 
 std::string World::member_id(const std::string& group, const JoinOptions& options) {

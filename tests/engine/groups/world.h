@@ -64,6 +64,9 @@ class World {
                                        const std::optional<std::string>& instance = {},
                                        const std::string& protocol = "range",
                                        const std::string& type = "consumer");
+  Answer<wire::HeartbeatResponse> heartbeat_later(const std::string& group, std::int32_t generation,
+                                                  const std::string& member,
+                                                  const std::optional<std::string>& instance = {});
   wire::ErrorCode heartbeat(const std::string& group, std::int32_t generation,
                             const std::string& member,
                             const std::optional<std::string>& instance = {});
@@ -113,6 +116,7 @@ class World {
   std::vector<std::string> list(const std::vector<std::string>& states = {},
                                 const std::vector<std::string>& types = {});
   wire::ErrorCode remove(const std::string& group);
+  Answer<wire::DeleteGroupsResponse> remove_later(const std::string& group);
 
   // A member that has joined and is alone: joins twice, syncs. Returns its id; the group is in
   // generation 1.
