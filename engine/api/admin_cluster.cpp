@@ -4,6 +4,7 @@
 
 #include "engine/api/admin_handlers.h"
 #include "engine/metadata/controller.h"
+#include "engine/metadata/reassignments.h"
 #include "engine/raft/quorum.h"
 
 namespace hw::api {
@@ -37,6 +38,10 @@ void handle_alter_partition_reassignments(Node& node, const RequestContext& cont
 
 void handle_list_partition_reassignments(Node& node, const RequestContext& context,
                                          wire::ListPartitionReassignmentsRequest& request) {
+  if (context.listener_kind == ListenerKind::controller && !node.controller().active()) {
+    node.reply(context.token, metadata::list_reassignments(*node.image(), request));  // as far as it knows, as Kafka's do
+    return;
+  }
   node.controller().list_partition_reassignments(
       request, [&node, token = context.token](const wire::ListPartitionReassignmentsResponse& response) {
         node.reply(token, response);

@@ -59,7 +59,8 @@ ClusterLink::ClusterLink(const NodeOptions& options, Settings settings, metadata
       control_(control),
       host_(host),
       channels_(options.node),
-      forwarding_([this](const ReplyToken& token, Result<Bytes> frame) { host_.forwarded(token, std::move(frame)); }),
+      forwarding_([this](const ReplyToken& token, Result<Bytes> frame) { host_.forwarded(token, std::move(frame)); },
+                  [this](const Forwarding::Waiting& request) { host_.forwarding_timed_out(request); }),
       lifecycle_(settings_.lifecycle, prng),
       producer_ids_(options.node) {
   if (settings_.broker) {

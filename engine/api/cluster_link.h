@@ -52,6 +52,8 @@ class ClusterLink {
     [[nodiscard]] virtual broker::Broker* link_broker() = 0;  // null while the node has none yet
     // A request that was passed on: what came back, or why nothing did.
     virtual void forwarded(const ReplyToken& token, Result<Bytes> frame) = 0;
+    // A request for which no active controller was found in time.
+    virtual void forwarding_timed_out(const Forwarding::Waiting& request) = 0;
     // A request that was to be passed on, but this node has become the active controller.
     virtual void serve_here(const Forwarding::Waiting& request) = 0;
   };

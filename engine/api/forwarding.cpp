@@ -96,7 +96,7 @@ void Forwarding::pump(const std::optional<PeerAddress>& controller, PeerChannels
     if (request.deadline > now.instant) {
       waiting_.push_back(std::move(request));
     } else {
-      answer_(request.token, fail(Errc::closed, "no controller answered in time"));
+      timed_out_(request);
     }
   }
   if (retry_at_ <= now.instant) {

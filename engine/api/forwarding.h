@@ -2,8 +2,8 @@
 // Forwarding: requests of clients that only the active controller can serve, on a broker that is not it (KIP-590).
 //
 // The broker wraps the whole request into an Envelope, with who sent it, and gives the client what comes back. While no controller
-// is known, or the one that was asked has stopped being it, a request waits and is sent again; when its time is up, its client's
-// connection is closed, as Kafka does. Requests of one client stay in order because a connection has one at a time.
+// is known, or the one that was asked has stopped being it, a request waits and is sent again; when its time is up, it is answered
+// REQUEST_TIMED_OUT, as Kafka does. Requests of one client stay in order because a connection has one at a time.
 // Bounds: one request of each connection. Thread rule: the node's thread.
 #pragma once
 
@@ -21,6 +21,7 @@
 namespace hw::api {
 
 inline constexpr Duration kPeerRequestTimeout = seconds(30);  // request.timeout.ms between nodes
+inline constexpr Duration kForwardFor = seconds(60);          // how long a request is tried
 
 // Whether a broker passes this API on to the controller.
 [[nodiscard]] bool forwardable(std::int16_t api_key) noexcept;
@@ -37,7 +38,9 @@ class Forwarding {
   // What became of it: a whole response frame (header included, no length prefix), or why there is none.
   using Answer = std::function<void(const ReplyToken& token, Result<Bytes> frame)>;
 
-  explicit Forwarding(Answer answer) : answer_(std::move(answer)) {}
+  using TimedOut = std::function<void(const Waiting& request)>;
+
+  Forwarding(Answer answer, TimedOut timed_out) : answer_(std::move(answer)), timed_out_(std::move(timed_out)) {}
 
   void add(Waiting request) { waiting_.push_back(std::move(request)); }
   // Sends what waits to `controller` (nothing: not known), and gives up what waited too long.
@@ -49,6 +52,7 @@ class Forwarding {
 
  private:
   Answer answer_;
+  TimedOut timed_out_;
   std::deque<Waiting> waiting_;
   Instant retry_at_{};  // not before, after a failure; Instant{}: at once
 };

@@ -64,6 +64,11 @@ struct NodeCore::Impl final : Node, ClusterLink::Host {
     std::int32_t correlation_id = 0;
     std::size_t size = 0;
     std::optional<std::int32_t> envelope;  // the request came inside one: the correlation id of that
+    // Of a client's request that this node serves as the active controller: should it stop being that before the answer, the request
+    // is passed on to the next one.
+    Bytes frame;
+    Instant deadline;
+    bool lost_controller = false;  // the answer would be NOT_CONTROLLER, which no client understands
   };
   struct Connection {
     ListenerKind listener = ListenerKind::client;
@@ -192,6 +197,9 @@ struct NodeCore::Impl final : Node, ClusterLink::Host {
   // What came back for a request that was passed on: the frame as it is, or nothing, which ends the client's connection.
   void forwarded(const ReplyToken& token, Result<Bytes> frame) override;
   void peer_answered(std::uint64_t id, const Bytes& frame, Now now, Outputs& outputs);
+  void forwarding_timed_out(const Forwarding::Waiting& request) override;
+  [[nodiscard]] RequestContext context_of(ConnectionId id, const Connection& connection, const RequestFrame& parsed,
+                                          std::string_view client_host) const;
   void peer_failed(std::uint64_t id, const std::string& reason, Now now, Outputs& outputs);
 
   void auto_create_topics(const std::vector<std::string>& names) override { link->create_topics(names); }

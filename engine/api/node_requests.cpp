@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "engine/api/admin_handlers.h"
+#include "engine/api/error_answers.h"
 #include "engine/api/node_impl.h"
 #include "engine/api/quorum_question.h"
 #include "engine/wire/msg/alter_configs.h"
@@ -87,11 +88,19 @@ bool NodeCore::Impl::begin_reply(const ReplyToken& token, wire::Writer& writer, 
 void NodeCore::Impl::finish_reply(const ReplyToken& token, BytesChain frame, std::int32_t throttle) {
   Connection* connection = open_connection(token);
   HW_ASSERT(connection != nullptr, "a reply is finished in the turn it began");
+  const bool lost_controller = std::exchange(connection->open.lost_controller, false);
+  if (lost_controller && !connection->open.envelope) {
+    link->forward({token, connection->open.api_key, std::move(connection->open.frame), connection->peer, connection->open.deadline});
+    return;
+  }
   const std::optional<std::int32_t> envelope = std::exchange(connection->open.envelope, std::nullopt);
   connection->open.serial = 0;
+  connection->open.frame = Bytes{};
+  // The broker that sent the envelope asks the next controller.
+  const wire::ErrorCode enveloped_error = lost_controller ? wire::ErrorCode::not_controller : wire::ErrorCode::none;
   limits.active(connection->limit, now_.instant);
-  out->replies.push_back({token.connection, envelope ? in_envelope(*envelope, frame, wire::ErrorCode::none) : std::move(frame),
-                          false, milliseconds(throttle)});
+  out->replies.push_back({token.connection, envelope ? in_envelope(*envelope, frame, enveloped_error) : std::move(frame), false,
+                          milliseconds(throttle)});
 }
 
 BytesChain NodeCore::Impl::in_envelope(std::int32_t correlation_id, const BytesChain& frame, wire::ErrorCode error) {
@@ -113,7 +122,13 @@ BytesChain NodeCore::Impl::in_envelope(std::int32_t correlation_id, const BytesC
 }
 
 void NodeCore::Impl::note_error(const ReplyToken& token, wire::ErrorCode error) {
-  if (const Connection* connection = open_connection(token); connection != nullptr && connection->counters != nullptr) {
+  Connection* connection = open_connection(token);
+  if (connection == nullptr) {
+    return;
+  }
+  if (error == wire::ErrorCode::not_controller && (connection->open.envelope || !connection->open.frame.empty())) {
+    connection->open.lost_controller = true;
+  } else if (connection->counters != nullptr) {
     connection->counters->note_error(static_cast<std::int16_t>(error));
   }
 }
@@ -170,11 +185,16 @@ void NodeCore::Impl::request(ConnectionId id, const Bytes& frame, Now now, Outpu
     }
   }
   connection.open = {++serial, parsed.api_key, parsed.version_unsupported ? std::int16_t{0} : parsed.api_version,
-                     parsed.correlation_id, frame.size(), std::nullopt};
-  if (connection.listener == ListenerKind::client && !controller().active() && passes_on(parsed, frame)) {
-    link->forward({{id, connection.open.serial}, parsed.api_key, frame, connection.peer, now_.instant + kPeerRequestTimeout});
-    pump();
-    return;
+                     parsed.correlation_id, frame.size(), std::nullopt, {}, {}, false};
+  if (connection.listener == ListenerKind::client && passes_on(parsed, frame)) {
+    const Instant deadline = now_.instant + kForwardFor;
+    if (!controller().active()) {
+      link->forward({{id, connection.open.serial}, parsed.api_key, frame, connection.peer, deadline});
+      pump();
+      return;
+    }
+    connection.open.frame = frame;
+    connection.open.deadline = deadline;
   }
   serve(id, connection, parsed, frame, connection.client_host);
   pump();
@@ -207,6 +227,13 @@ void NodeCore::Impl::serve(ConnectionId id, Connection& connection, const Reques
                (connection.listener == ListenerKind::client ? "broker" : "controller"));
     return;
   }
+  const RequestContext context = context_of(id, connection, parsed, client_host);
+  wire::Reader body(parsed.version_unsupported ? Bytes{} : frame.slice(parsed.body, frame.size() - parsed.body));
+  handler(*this, context, body);
+}
+
+RequestContext NodeCore::Impl::context_of(ConnectionId id, const Connection& connection, const RequestFrame& parsed,
+                                          std::string_view client_host) const {
   RequestContext context;
   context.token = {id, connection.open.serial};
   context.peer = connection.peer;
@@ -224,8 +251,7 @@ void NodeCore::Impl::serve(ConnectionId id, Connection& connection, const Reques
   context.version_unsupported = parsed.version_unsupported;
   context.now = now_;
   context.counters = connection.counters.get();
-  wire::Reader body(parsed.version_unsupported ? Bytes{} : frame.slice(parsed.body, frame.size() - parsed.body));
-  handler(*this, context, body);
+  return context;
 }
 
 void NodeCore::Impl::serve_enveloped(const RequestContext& outer, const Bytes& frame, std::string_view client_host) {
@@ -267,6 +293,15 @@ void NodeCore::Impl::forwarded(const ReplyToken& token, Result<Bytes> frame) {
   finish_reply(token, writer.finish(), request_throttle_ms(token));
 }
 
+void NodeCore::Impl::forwarding_timed_out(const Forwarding::Waiting& request) {
+  if (const Connection* connection = open_connection(request.token)) {
+    const RequestFrame parsed = parse_request_frame(request.frame.span());
+    wire::Reader body(request.frame.slice(parsed.body, request.frame.size() - parsed.body));
+    answer_with_error(*this, context_of(request.token.connection, *connection, parsed, connection->client_host), body,
+                      wire::ErrorCode::request_timed_out, "no active controller was found in time");
+  }
+}
+
 void NodeCore::Impl::peer_answered(std::uint64_t id, const Bytes& frame, Now now, Outputs& outputs) {
   Turn turn(*this, now, outputs);
   if (!stopped) {
@@ -290,6 +325,8 @@ void NodeCore::Impl::ask_quorum(const RequestContext& context, QuorumQuestion qu
 
 void NodeCore::Impl::serve_here(const Forwarding::Waiting& request) {
   if (Connection* connection = open_connection(request.token)) {
+    connection->open.frame = request.frame;
+    connection->open.deadline = request.deadline;
     serve(request.token.connection, *connection, parse_request_frame(request.frame.span()), request.frame,
           connection->client_host);
   }

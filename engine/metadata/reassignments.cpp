@@ -5,6 +5,7 @@
 #include "engine/base/trial.h"
 #include "engine/metadata/controller.h"
 #include "engine/metadata/detail/controller_impl.h"
+#include "engine/metadata/reassignments.h"
 
 namespace hw::metadata {
 
@@ -80,12 +81,10 @@ void Controller::alter_partition_reassignments(const wire::AlterPartitionReassig
   impl_->finish(std::move(records), std::move(response), std::move(failure), std::move(done));
 }
 
-void Controller::list_partition_reassignments(const wire::ListPartitionReassignmentsRequest& request,
-                                              Done<wire::ListPartitionReassignmentsResponse> done) {
+wire::ListPartitionReassignmentsResponse list_reassignments(const MetadataImage& image,
+                                                            const wire::ListPartitionReassignmentsRequest& request) {
   wire::ListPartitionReassignmentsResponse response;
   response.error_message.reset();
-  wire::ListPartitionReassignmentsResponse failure = response;
-  failure.error_code = ErrorCode::not_controller;
   const auto add = [&](const TopicImage& topic, const std::vector<PartitionIndex>* only) {
     wire::ListPartitionReassignmentsResponse::OngoingTopicReassignment found;
     found.name = topic.name;
@@ -113,7 +112,6 @@ void Controller::list_partition_reassignments(const wire::ListPartitionReassignm
       response.topics.push_back(std::move(found));
     }
   };
-  const MetadataImage& image = impl_->image();
   if (!request.topics) {
     for (const auto& [name, topic] : image.topics()) {
       add(*topic, nullptr);
@@ -125,7 +123,15 @@ void Controller::list_partition_reassignments(const wire::ListPartitionReassignm
       }
     }
   }
-  impl_->finish({}, std::move(response), std::move(failure), std::move(done));
+  return response;
+}
+
+void Controller::list_partition_reassignments(const wire::ListPartitionReassignmentsRequest& request,
+                                              Done<wire::ListPartitionReassignmentsResponse> done) {
+  wire::ListPartitionReassignmentsResponse failure;
+  failure.error_code = ErrorCode::not_controller;
+  failure.error_message.reset();
+  impl_->finish({}, list_reassignments(impl_->image(), request), std::move(failure), std::move(done));
 }
 
 }  // namespace hw::metadata

@@ -32,6 +32,11 @@ status=0
 if [ -z "${1:-}" ]; then
   python3 "$here/apis.py" "$kit/golden-single.tsv" "$work/seen.tsv" || status=1
   "$here/cluster.sh" || status=1
+  "$here/quorum.sh" || status=1
+elif [ "$1" = quorum_lost ]; then
+  "$here/quorum.sh" || status=1
+elif cut -f1 "$here/quorum-lost.tsv" | grep -qE -- "$1"; then
+  "$here/quorum.sh" "$1" || status=1
 elif cut -f1 "$kit/golden-cluster.tsv" | grep -qE -- "$1"; then
   "$here/cluster.sh" "$1" || status=1
 fi
