@@ -388,6 +388,8 @@ void Controller::Impl::start_clock(Instant now) {
     balance_due = now + seconds(configs.number("leader.imbalance.check.interval.seconds"));
   }
   unclean_election_due = now + milliseconds(configs.number("unclean.leader.election.interval.ms"));
+  const std::int64_t idle_ms = configs.number("metadata.max.idle.interval.ms");
+  no_op_due = idle_ms > 0 ? now + milliseconds(idle_ms) : kNever;
 }
 
 void Controller::tick(Instant now) {
@@ -402,6 +404,11 @@ void Controller::tick(Instant now) {
   }
   s.balance_leaders(now);
   s.elect_unclean_leaders(now);
+  if (s.no_op_due <= now) {
+    s.write({Record(wire::NoOpRecord{})}, [](bool) {});
+    const Duration interval = milliseconds(s.options.broker_configs->number("metadata.max.idle.interval.ms"));
+    s.no_op_due = s.no_op_due + interval > now ? s.no_op_due + interval : now + interval;  // what a pause missed is not made up for
+  }
 }
 
 Instant Controller::next_deadline() const noexcept {
@@ -411,7 +418,7 @@ Instant Controller::next_deadline() const noexcept {
   if (!impl_->clock_started) {
     return Instant{};
   }
-  return std::min({impl_->sessions.next_deadline(), impl_->balance_due, impl_->unclean_election_due});
+  return std::min({impl_->sessions.next_deadline(), impl_->balance_due, impl_->unclean_election_due, impl_->no_op_due});
 }
 
 // --- the node's own broker, asked directly

@@ -46,6 +46,7 @@ struct ControlPlane::Impl {
   Offset replayed_to{0};                  // next record to be replayed
   LeaderEpoch replayed_epoch{0};          // of the last one
   bool jumped = false;                    // a snapshot was loaded since the last publication
+  bool something_said = false;            // since the last commit was told: more than empty records
   std::int64_t bytes_since_snapshot = 0;  // committed records
   std::int64_t snapshot_after_bytes = 0;
   Duration snapshot_interval{};
@@ -100,7 +101,9 @@ struct ControlPlane::Impl {
       return;
     }
     publish(out);
-    out.events.emplace_back(event::MetadataCommitted{high_watermark});
+    if (std::exchange(something_said, false)) {  // empty records are no news
+      out.events.emplace_back(event::MetadataCommitted{high_watermark});
+    }
     completions_due = high_watermark;
   }
 
@@ -123,6 +126,7 @@ struct ControlPlane::Impl {
         for (const Record& record : batch.records) {
           const Result<void> replayed = builder.replay(record, offset, quorum->epoch().value());
           HW_ASSERT(replayed.has_value(), "records that the controller replayed replay again");
+          something_said = something_said || !std::holds_alternative<wire::NoOpRecord>(record);
           offset += 1;
         }
         builder.skip(batch.end - 1, quorum->epoch().value());
@@ -161,6 +165,7 @@ struct ControlPlane::Impl {
     if (batch.base_offset() < replayed_to) {
       return fail(Errc::corrupt, "the metadata log repeats offset " + std::to_string(batch.base_offset().value()));
     }
+    something_said = something_said || batch.control();
     if (!batch.control()) {
       HW_TRY(wire::RecordIterator records, wire::RecordIterator::open(bytes.slice(0, read.size)));
       wire::RecordView view;
@@ -170,6 +175,7 @@ struct ControlPlane::Impl {
         }
         HW_TRY(const Record record, decode_record(records.share(*view.value)));
         HW_CHECK(builder.replay(record, view.offset, batch.leader_epoch().value()));
+        something_said = something_said || !std::holds_alternative<wire::NoOpRecord>(record);
       }
       if (records.failed()) {
         return fail(Errc::corrupt, "a batch of the metadata log is damaged: " + records.problem());
@@ -237,6 +243,7 @@ struct ControlPlane::Impl {
     appended.clear();
     trial::mark(trial::Mark::snapshot_loaded);
     jumped = true;
+    something_said = true;
     bytes_since_snapshot = 0;
     return {};
   }
@@ -373,6 +380,10 @@ Result<void> ControlPlane::start(Instant now, WallTime /*wall*/) {
   s.snapshot_interval = milliseconds(configs.number("metadata.log.max.snapshot.interval.ms"));
   s.snapshot_at = s.snapshot_interval > Duration{} ? now + s.snapshot_interval : kNever;
   s.retention_bytes = configs.number("metadata.max.retention.bytes");
+  if (s.options.log_bytes_max) {
+    s.snapshot_after_bytes = std::min(s.snapshot_after_bytes, *s.options.log_bytes_max / 2);
+    s.retention_bytes = std::min(s.retention_bytes, *s.options.log_bytes_max);
+  }
   s.initial_image_due = true;
   return {};
 }

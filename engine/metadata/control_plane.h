@@ -44,6 +44,8 @@ class ControlPlane {
     Registration registration;      // of this broker
     bool registers = true;          // the plane registers controller and broker itself; false: others ask for that
     std::vector<Record> bootstrap;  // written by the first leader of an empty log; see bootstrap_records()
+    // About how much log and snapshots may take, where that is less than the configuration says: a log that lies in memory.
+    std::optional<std::int64_t> log_bytes_max;
   };
   // The log outlives the plane.
   ControlPlane(Options options, raft::ElectionState election, raft::ReplicatedLog& log, Prng prng);

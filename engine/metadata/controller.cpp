@@ -46,6 +46,7 @@ void Controller::become_active(ImagePtr image, std::int32_t epoch, Offset next_o
   impl_->clock_started = false;
   impl_->balance_due = kNever;
   impl_->unclean_election_due = kNever;
+  impl_->no_op_due = kNever;
   impl_->active = true;
 }
 

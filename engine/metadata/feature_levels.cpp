@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Feature levels (KIP-584, KIP-778).
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 #include "engine/metadata/controller.h"
@@ -13,6 +15,44 @@ using wire::ErrorCode;
 namespace {
 
 enum UpgradeType : std::int8_t { kUpgrade = 1, kSafeDowngrade = 2, kUnsafeDowngrade = 3 };
+
+// The levels of metadata.version, as Apache Kafka 4.4.0 names them and answers downgrades from each.
+struct MetadataLevel {
+  std::int16_t level;
+  std::string_view name;
+  bool changes_records;  // it writes what the level below does not know
+};
+constexpr std::array<MetadataLevel, 27> kMetadataLevels{{
+    {7, "3.3-IV3", false},  {8, "3.4-IV0", true},   {9, "3.5-IV0", false},  {10, "3.5-IV1", false}, {11, "3.5-IV2", true},
+    {12, "3.6-IV0", false}, {13, "3.6-IV1", true},  {14, "3.6-IV2", true},  {15, "3.7-IV0", true},  {16, "3.7-IV1", false},
+    {17, "3.7-IV2", true},  {18, "3.7-IV3", false}, {19, "3.7-IV4", false}, {20, "3.8-IV0", false}, {21, "3.9-IV0", false},
+    {22, "4.0-IV0", false}, {23, "4.0-IV1", true},  {24, "4.0-IV2", false}, {25, "4.0-IV3", false}, {26, "4.1-IV0", false},
+    {27, "4.1-IV1", false}, {28, "4.2-IV0", false}, {29, "4.2-IV1", false}, {30, "4.3-IV0", true},  {31, "4.4-IV0", false},
+    {32, "4.4-IV1", true},  {33, "4.4-IV2", true},
+}};
+static_assert(kMetadataLevels.back().level == kMetadataVersion);
+
+std::string level_text(std::int16_t level) {
+  const auto at = std::find_if(kMetadataLevels.begin(), kMetadataLevels.end(),
+                               [&](const MetadataLevel& row) { return row.level == level; });
+  return std::to_string(level) + (at == kMetadataLevels.end() ? "" : " (" + std::string(at->name) + ")");
+}
+
+// Why metadata.version cannot go down from `now` to `wanted`, asked for so or so: Kafka has no unsafe downgrade of it either.
+std::optional<std::string> metadata_downgrade_error(std::int16_t now, std::int16_t wanted, std::int8_t type) {
+  std::string in_the_way;
+  for (const MetadataLevel& row : kMetadataLevels) {
+    if (row.changes_records && row.level > wanted && row.level <= now) {
+      in_the_way += (in_the_way.empty() ? "" : ", ") + level_text(row.level);
+    }
+  }
+  if (in_the_way.empty()) {
+    return std::nullopt;
+  }
+  return "metadata.version cannot go back from " + level_text(now) + " to " + level_text(wanted) +
+         ": metadata could be lost, because what is written since " + in_the_way + " is not known below" +
+         (type == kUnsafeDowngrade ? "; an unsafe downgrade is not supported either" : "");
+}
 
 }  // namespace
 
@@ -59,7 +99,11 @@ std::optional<std::string> Controller::Impl::feature_error(const std::string& na
     return name + " is at level " + std::to_string(now) +
            (wanted < now ? "; a lower one needs a downgrade type" : "; a higher one is no downgrade");
   }
-  if (wanted < now && name != kElrVersion) {
+  if (wanted < now && name == "metadata.version") {
+    if (std::optional<std::string> why = metadata_downgrade_error(now, wanted, type)) {
+      return why;
+    }
+  } else if (wanted < now && name != kElrVersion) {
     return name + " cannot go back from level " + std::to_string(now) + ": what was written at it would be lost";
   }
   wire::FeatureLevelRecord record;

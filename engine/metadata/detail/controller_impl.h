@@ -79,6 +79,7 @@ struct Controller::Impl {
   bool clock_started = false;  // since the controller became active
   Instant balance_due = kNever;
   Instant unclean_election_due = kNever;
+  Instant no_op_due = kNever;
   std::map<BrokerId, Offset> registered_at;  // of registrations since then; of older ones the broker epoch says it
   void start_clock(Instant now);
   void fence(BrokerId broker, std::function<void(bool)> run);

@@ -32,6 +32,7 @@ struct ClusterOptions {
   std::map<std::string, std::string> configs;
   std::uint64_t seed = 1;
   std::int32_t node = 100;  // the controller's own id, no broker
+  std::int16_t metadata_version = kMetadataVersion;
 };
 
 class Brokers {
@@ -39,7 +40,8 @@ class Brokers {
   static constexpr Duration kSession = milliseconds(9000);
 
   explicit Brokers(ClusterOptions options = {}) : given_(std::move(options)) {
-    put_feature("metadata.version", kMetadataVersion);
+    given_.configs.emplace("metadata.max.idle.interval.ms", "0");  // else there is always something to do
+    put_feature("metadata.version", given_.metadata_version);
     if (given_.elr) {
       put_feature("eligible.leader.replicas.version", 1);
     }
@@ -69,18 +71,21 @@ class Brokers {
   void run() {
     controller_->committed(next_);
     while (controller_->has_records()) {
-      for (const std::vector<Record>& batch : controller_->take_records()) {
-        for (const Record& record : batch) {
-          const Result<Bytes> bytes = encode_record(record);
-          HW_ASSERT(bytes.has_value(), "records encode");
-          log.emplace_back(bytes->text());
-          const Result<void> replayed = builder_.replay(record, next_, epoch_);
-          HW_ASSERT(replayed.has_value(), "records replay");
-          next_ += 1;
-        }
-      }
-      controller_->committed(next_);
+      commit(controller_->take_records());
     }
+  }
+  void commit(const std::vector<std::vector<Record>>& batches) {
+    for (const std::vector<Record>& batch : batches) {
+      for (const Record& record : batch) {
+        const Result<Bytes> bytes = encode_record(record);
+        HW_ASSERT(bytes.has_value(), "records encode");
+        log.emplace_back(bytes->text());
+        const Result<void> replayed = builder_.replay(record, next_, epoch_);
+        HW_ASSERT(replayed.has_value(), "records replay");
+        next_ += 1;
+      }
+    }
+    controller_->committed(next_);
   }
   template <class Response, class Ask>
   Response ask(Ask&& ask_it) {

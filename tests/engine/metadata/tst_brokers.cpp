@@ -37,6 +37,8 @@ class TestBrokers : public QObject {
   void controllers_register();
   void everything_is_refused_without_the_role();
   void equal_inputs_give_equal_logs();
+  void empty_records_show_that_it_can_commit();
+  void metadata_versions_go_back_where_nothing_is_lost();
 };
 
 void TestBrokers::a_broker_registers_and_is_unfenced() {
@@ -636,6 +638,89 @@ void TestBrokers::equal_inputs_give_equal_logs() {
   const std::vector<std::string> first = play();
   QVERIFY(first.size() > 100);
   QVERIFY(first == play());
+}
+
+// Apache Kafka 4.4.0 writes one every metadata.max.idle.interval.ms, whatever else happens, each a batch of its own.
+void TestBrokers::empty_records_show_that_it_can_commit() {
+  const auto empty_ones = [](const Brokers& cluster) {
+    std::size_t count = 0;
+    for (const std::string& bytes : cluster.log) {
+      const Result<Record> record = decode_record(Bytes::copy_of(bytes));
+      HW_ASSERT(record.has_value(), "records decode");
+      count += std::holds_alternative<wire::NoOpRecord>(*record) ? 1U : 0U;
+    }
+    return count;
+  };
+  const auto run_for = [](Brokers& cluster, Duration time) {
+    const Instant until = cluster.now + time;
+    while (cluster.controller().next_deadline() <= until) {
+      cluster.now = std::max(cluster.now, cluster.controller().next_deadline());
+      cluster.controller().tick(cluster.now);
+      const std::vector<std::vector<Record>> batches = cluster.controller().take_records();
+      QVERIFY(batches.size() <= 1 && (batches.empty() || batches.front().size() == 1));
+      cluster.commit(batches);
+    }
+    cluster.now = until;
+  };
+  Brokers cluster({.elr = true, .configs = {{"metadata.max.idle.interval.ms", "500"}}});
+  cluster.controller().tick(cluster.now);
+  run_for(cluster, milliseconds(499));
+  QCOMPARE(empty_ones(cluster), std::size_t{0});
+  run_for(cluster, milliseconds(1));
+  QCOMPARE(empty_ones(cluster), std::size_t{1});
+  run_for(cluster, seconds(10));
+  QCOMPARE(empty_ones(cluster), std::size_t{21});
+  // After a pause it goes on, and does not make up for what it missed.
+  cluster.now = cluster.now + seconds(60);
+  run_for(cluster, milliseconds(900));
+  QCOMPARE(empty_ones(cluster), std::size_t{23});
+  // Another controller has its own rhythm.
+  cluster.new_controller();
+  cluster.controller().tick(cluster.now);
+  run_for(cluster, milliseconds(1000));
+  QCOMPARE(empty_ones(cluster), std::size_t{25});
+
+  Brokers silent({.elr = true, .configs = {{"metadata.max.idle.interval.ms", "0"}}});
+  silent.controller().tick(silent.now);
+  run_for(silent, seconds(10));
+  QCOMPARE(empty_ones(silent), std::size_t{0});
+}
+
+// For every level: how far down Apache Kafka 4.4.0 lets a cluster go that was formatted at it, by a safe downgrade and by an unsafe one.
+void TestBrokers::metadata_versions_go_back_where_nothing_is_lost() {
+  const std::map<std::int16_t, std::int16_t> lowest{{33, 33}, {32, 32}, {31, 30}, {30, 30}, {29, 23}, {28, 23}, {27, 23},
+                                                    {26, 23}, {25, 23}, {24, 23}, {23, 23}, {22, 17}, {21, 17}, {20, 17},
+                                                    {19, 17}, {18, 17}, {17, 17}, {16, 15}, {15, 15}, {14, 14}, {13, 13},
+                                                    {12, 11}, {11, 11}, {10, 8},  {9, 8},   {8, 8},   {7, 7}};
+  for (std::int16_t level = 7; level <= kMetadataVersion; ++level) {
+    for (std::int16_t wanted = 7; wanted < level; ++wanted) {
+      for (const std::int8_t type : {std::int8_t{2}, std::int8_t{3}}) {
+        Brokers cluster({.elr = false, .metadata_version = level});
+        cluster.up(1);
+        const auto update = [&](std::int16_t to, std::int8_t how) {
+          wire::UpdateFeaturesRequest request;
+          auto& feature = request.feature_updates.emplace_back();
+          feature.feature = std::string("metadata.version");
+          feature.max_version_level = to;
+          feature.upgrade_type = how;
+          return cluster.ask<wire::UpdateFeaturesResponse>(
+              [&](auto done) { cluster.controller().update_features(request, 2, std::move(done)); });
+        };
+        const wire::UpdateFeaturesResponse answer = update(wanted, type);
+        const bool granted = wanted >= lowest.at(level);
+        const std::string what = std::to_string(level) + " to " + std::to_string(wanted);
+        QVERIFY2((answer.error_code == ErrorCode::none) == granted, what.c_str());
+        if (!granted) {
+          QCOMPARE(answer.error_code, ErrorCode::invalid_update_version);
+          QVERIFY2(answer.error_message->find("metadata could be lost") != std::string::npos, answer.error_message->c_str());
+        }
+        QCOMPARE(cluster.image().feature_level("metadata.version"), granted ? wanted : level);
+        // And up again.
+        QCOMPARE(update(kMetadataVersion, 1).error_code, ErrorCode::none);
+        QCOMPARE(cluster.image().feature_level("metadata.version"), kMetadataVersion);
+      }
+    }
+  }
 }
 
 QTEST_APPLESS_MAIN(TestBrokers)
