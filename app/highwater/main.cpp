@@ -19,6 +19,7 @@
 #include "engine/base/diagnostics.h"
 #include "engine/node/limits.h"
 #include "ui/theme/theme.h"
+#include "ui/window/shot_matrix.h"
 #include "ui/window/language.h"
 
 namespace {
@@ -91,7 +92,10 @@ int main(int argc, char** argv) {
   std::unique_ptr<QSocketNotifier> notifier;
   if (pipe(signal_pipe) == 0) {
     notifier = std::make_unique<QSocketNotifier>(signal_pipe[0], QSocketNotifier::Read);
-    QObject::connect(notifier.get(), &QSocketNotifier::activated, &application, [] { QApplication::exit(0); });
+    QObject::connect(notifier.get(), &QSocketNotifier::activated, &application, [] {
+      hw::ui::stop_shot_matrix();  // its own event loops would go on
+      QApplication::exit(0);
+    });
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);
   }

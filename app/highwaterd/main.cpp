@@ -4,9 +4,12 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <atomic>
 #include <cstdio>
+#include <future>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include "app/common/cluster_arguments.h"
 #include "app/common/control_arguments.h"
@@ -28,6 +31,36 @@ int report(const hw::Error& error, const hw::node::ClusterOptions& options) {
   }
   return static_cast<int>(hw::app::exit_code_of(error));
 }
+
+// Takes the signals, which every other thread has blocked, from the start on: a node that waits for its quorum ends when it is told to.
+// The first one begins the end; another one cuts short what that waits for.
+class SignalThread {
+ public:
+  SignalThread(const sigset_t& signals, hw::node::Cluster& cluster) : thread_([this, signals, &cluster] {
+    for (int number = 0; sigwait(&signals, &number) == 0 && !over_;) {
+      cluster.interrupt();
+      if (!got_.exchange(true)) {
+        first_.set_value();
+      }
+    }
+  }) {}
+  ~SignalThread() {
+    over_ = true;
+    pthread_kill(thread_.native_handle(), SIGTERM);
+    thread_.join();
+  }
+  SignalThread(const SignalThread&) = delete;
+  SignalThread& operator=(const SignalThread&) = delete;
+
+  [[nodiscard]] bool got() const { return got_; }
+  void wait() { first_.get_future().wait(); }
+
+ private:
+  std::atomic<bool> over_{false};
+  std::atomic<bool> got_{false};
+  std::promise<void> first_;
+  std::thread thread_;  // the last: it uses the others
+};
 
 }  // namespace
 
@@ -110,8 +143,9 @@ int main(int argc, char** argv) {
     control_options.version = HIGHWATER_VERSION;
   }
   hw::node::Cluster cluster(*options);
+  SignalThread ended(signals, cluster);
   if (const hw::Result<void> started = cluster.start(); !started) {
-    return report(started.error(), *options);
+    return ended.got() ? 0 : report(started.error(), *options);
   }
   hw::node::ClusterControl control(cluster);
   std::optional<hw::node::ControlServer> server;
@@ -137,9 +171,8 @@ int main(int argc, char** argv) {
     close(ready_fd);
   }
 
-  int got = 0;
-  sigwait(&signals, &got);
-  server.reset();  // a command that is under way is finished first
+  ended.wait();
+  server.reset();  // after the command that is under way
   if (const hw::Result<void> stopped = cluster.stop(); !stopped) {
     return report(stopped.error(), *options);
   }

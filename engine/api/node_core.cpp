@@ -328,6 +328,9 @@ Instant NodeCore::Impl::next_deadline() const {
   if (resigned && now_.instant < serve_until) {
     earliest = std::min(earliest, serve_until);
   }
+  if (resigned && now_.instant < tell_voters_until) {
+    earliest = std::min(earliest, tell_voters_until);
+  }
   return earliest;
 }
 

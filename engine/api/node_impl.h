@@ -176,7 +176,8 @@ struct NodeCore::Impl final : Node, ClusterLink::Host {
   void announce_ready();
   void hand_over(Now now, Outputs& outputs);
   [[nodiscard]] bool handed_over() const {
-    return stopped || (leaving && resigned && !control->quorum().resigning && serve_until <= now_.instant);
+    return stopped || (leaving && resigned && serve_until <= now_.instant &&
+                       (!control->quorum().resigning || tell_voters_until <= now_.instant));
   }
   // The broker first, so that its own controller may move what it leads; then the epoch of a leading controller.
   void pump_leaving();
@@ -196,10 +197,10 @@ struct NodeCore::Impl final : Node, ClusterLink::Host {
 
   // What came back for a request that was passed on: the frame as it is, or nothing, which ends the client's connection.
   void forwarded(const ReplyToken& token, Result<Bytes> frame) override;
-  void peer_answered(std::uint64_t id, const Bytes& frame, Now now, Outputs& outputs);
   void forwarding_timed_out(const Forwarding::Waiting& request) override;
   [[nodiscard]] RequestContext context_of(ConnectionId id, const Connection& connection, const RequestFrame& parsed,
                                           std::string_view client_host) const;
+  void peer_answered(std::uint64_t id, const Bytes& frame, Now now, Outputs& outputs);
   void peer_failed(std::uint64_t id, const std::string& reason, Now now, Outputs& outputs);
 
   void auto_create_topics(const std::vector<std::string>& names) override { link->create_topics(names); }
@@ -345,7 +346,8 @@ struct NodeCore::Impl final : Node, ClusterLink::Host {
   bool early_due = false;
   bool leaving = false;   // controlled shutdown
   bool resigned = false;
-  Instant serve_until{};  // once it has resigned
+  Instant serve_until{};        // once it has resigned
+  Instant tell_voters_until{};  // likewise
   bool ready_told = false;
   bool stopped = false;
   std::string failure;    // why it gave up

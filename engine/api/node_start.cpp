@@ -14,6 +14,18 @@ namespace {
 // A broker that may go answers for this long after it has handed over. A client whose next request is told NOT_LEADER_OR_FOLLOWER asks
 // anew at once; one that finds its connection closed may ask the broker that is gone until its own timer sends it elsewhere.
 constexpr Duration kTellClients = milliseconds(100);
+// A voter that does not hear within this that its leader resigns is down itself; it finds out by its own timer when it comes back.
+constexpr Duration kTellVoters = seconds(1);
+
+// A metadata log in memory gets an empty record twice a second, too. No batch comes near this size.
+constexpr std::int32_t kMetadataLogInMemoryBytes = 2 * 1024 * 1024;
+
+// Of metadata that this node alone is missing: what lies in `place` cannot be read.
+Error unreadable(const std::string& place, Error why) {
+  why.detail = place + ": " + why.detail +
+               "; put back what was there, or, while the other controllers run, give this node an empty folder: it gets everything from them";
+  return why;
+}
 
 std::string joined(const std::vector<std::string>& texts) {
   std::string all;
@@ -163,6 +175,9 @@ Result<void> NodeCore::Impl::open_quorum() {
   log::LogConfig config;
   config.segment_bytes = static_cast<std::int32_t>(configs->number("metadata.log.segment.bytes"));
   config.segment_ms = configs->number("metadata.log.segment.ms");
+  if (in_memory) {
+    config.segment_bytes = std::min(config.segment_bytes, kMetadataLogInMemoryBytes);  // only whole segments can go
+  }
   config.max_message_bytes = 8 * 1024 * 1024;
   config.retention_ms = -1;
   HW_TRY(metadata_log, logs->create_log({kMetadataTopic, PartitionIndex(0), kMetadataTopicId}, config, now_.wall));
@@ -172,7 +187,11 @@ Result<void> NodeCore::Impl::open_quorum() {
   raft::ElectionState election;
   if (disk.exists(quorum_state_path(options_.directory))) {
     HW_TRY(const Bytes text, disk.read_whole(quorum_state_path(options_.directory)));
-    HW_TRY(election, raft::decode_quorum_state(text.text()));
+    Result<raft::ElectionState> decoded = raft::decode_quorum_state(text.text());
+    if (!decoded) {
+      return Unexpected(unreadable(quorum_state_path(options_.directory), std::move(decoded.error())));
+    }
+    election = std::move(*decoded);
   }
   metadata::ControlPlane::Options control_options;
   raft::Config& quorum_config = control_options.quorum;
@@ -196,6 +215,9 @@ Result<void> NodeCore::Impl::open_quorum() {
       static_cast<std::int32_t>(configs->number("controller.quorum.fetch.snapshot.max.bytes"));
   quorum_config.retry_backoff = milliseconds(configs->number("controller.quorum.retry.backoff.ms"));
   control_options.registers = false;
+  if (in_memory) {
+    control_options.log_bytes_max = kMetadataLogInMemoryBytes;
+  }
   control_options.broker_configs = configs;
   metadata::Registration& registration = control_options.registration;
   registration.broker = options_.node;
@@ -219,7 +241,9 @@ Result<void> NodeCore::Impl::open_quorum() {
   HW_TRY(quorum_log, MetadataLog::open(disk, *metadata_log));
   quorum_log->watch(options_.node, events);
   control = std::make_unique<metadata::ControlPlane>(std::move(control_options), election, *quorum_log, Prng(prng_.next()));
-  HW_CHECK(control->start(now_.instant, now_.wall));
+  if (Result<void> started = control->start(now_.instant, now_.wall); !started) {
+    return Unexpected(unreadable(metadata_directory(options_.directory), std::move(started.error())));
+  }
   ClusterLink::Settings settings;
   settings.broker = options_.broker;
   settings.controller = options_.controller;
@@ -313,6 +337,7 @@ void NodeCore::Impl::pump_leaving() {
   if (leaving && !resigned && (!options_.broker || link->state() == metadata::BrokerState::stopped)) {
     resigned = true;
     serve_until = opened ? now_.instant + kTellClients : now_.instant;
+    tell_voters_until = now_.instant + kTellVoters;
     quorum_input(raft::Resign{});
   }
 }

@@ -13,6 +13,7 @@ namespace {
 constexpr Duration kFirstRetry = milliseconds(100);
 constexpr Duration kWhileStarting = milliseconds(10);   // to the next heartbeat of a broker that waits for something
 constexpr Duration kWhileStopping = milliseconds(50);
+constexpr Duration kGoAlone = seconds(3);               // Kafka waits for five minutes, and its users for their shell
 
 }  // namespace
 
@@ -29,10 +30,18 @@ Instant BrokerLifecycle::next_deadline() const noexcept {
   if (let_go_) {
     return Instant{};
   }
-  return in_flight_ || state_ == BrokerState::stopped ? kNever : due_;
+  if (state_ == BrokerState::stopped) {
+    return kNever;
+  }
+  const Instant alone = state_ == BrokerState::stopping ? heard_at_ + kGoAlone : kNever;
+  return std::min(alone, in_flight_ ? kNever : due_);
 }
 
 void BrokerLifecycle::tick(Instant now, Outputs& out) {
+  if (state_ == BrokerState::stopping && heard_at_ + kGoAlone <= now) {
+    state_ = BrokerState::stopped;
+    let_go_ = true;
+  }
   if (std::exchange(let_go_, false)) {
     out.may_shut_down = true;
   }
@@ -152,6 +161,7 @@ void BrokerLifecycle::answered(std::uint64_t request_id, const wire::BrokerHeart
       }
       break;
     case BrokerState::stopping:
+      heard_at_ = now;
       if (response.should_shut_down) {
         state_ = BrokerState::stopped;
         out.may_shut_down = true;
@@ -204,6 +214,7 @@ void BrokerLifecycle::set_cordoned(std::vector<Uuid> directories, Instant now) {
 void BrokerLifecycle::begin_shutdown(Instant now) {
   if (state_ == BrokerState::running) {
     state_ = BrokerState::stopping;
+    heard_at_ = now;
     due_at(now);
   } else if (state_ != BrokerState::stopping && state_ != BrokerState::stopped) {
     state_ = BrokerState::stopped;

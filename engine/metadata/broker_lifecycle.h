@@ -14,6 +14,7 @@
 // waiting: the broker has caught up, is ready to be unfenced, lost a directory, wants to stop, or has replayed what a
 // broker that stops waits for.
 // Whoever was unregistered by an administrator while it lives registers anew.
+// Who wants to stop and hears nothing of any controller for 3 s goes without leave: nobody is there to move what it leads.
 // Thread rule: one thread. Nothing here fails: it goes on until it is stopped.
 #pragma once
 
@@ -91,6 +92,7 @@ class BrokerLifecycle {
   bool ready_ = false;
   bool caught_up_ = false;
   bool let_go_ = false;          // stopped without having been asked for by a request
+  Instant heard_at_ = kNever;    // while it stops: when the controller answered last
   std::vector<Uuid> failed_directories_;
   std::optional<std::vector<Uuid>> cordoned_;
 

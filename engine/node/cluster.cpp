@@ -29,6 +29,7 @@ constexpr const char* kMemoryRoot = "memory";
 constexpr std::int32_t kControllers = 3;      // a majority survives one of them
 constexpr Duration kReadyWithin = seconds(30);
 constexpr Duration kLeaveWithin = seconds(15);
+constexpr Duration kCompareWithin = milliseconds(300);
 
 std::size_t log_descriptors(std::uint64_t limit) noexcept {
   // Sockets need descriptors as well: logs get at most half of them.
@@ -88,11 +89,17 @@ Result<void> Cluster::start() {
     disk_ = std::make_shared<env::PosixDisk>(log_descriptors(descriptors));
     HW_CHECK(disk_->make_directories(options_.directory));
   }
-  if (options_.member && options_.member->cluster_id.empty() && options_.member->initial_voters.empty() &&
-      !options_.member->controllers.empty()) {
+  if (options_.member && !options_.member->controllers.empty()) {
     const std::string folder = (options_.memory ? std::string(kMemoryRoot) : options_.directory) + "/node-" + std::to_string(options_.node_id.value_or(1));
-    if (!log::LogManager::read_meta(*disk_, folder)) {  // else it knows from its first life
-      HW_TRY(options_.member->cluster_id, ask_cluster_id(options_.member->controllers, kReadyWithin));
+    if (const Result<log::MetaProperties> meta = log::LogManager::read_meta(*disk_, folder)) {  // it knows from its first life
+      // Where nobody answers yet there is nothing to compare: it may be the first one to start again.
+      const Result<std::string> others = ask_cluster_id(options_.member->controllers, kCompareWithin, &interrupted_);
+      if (others && *others != meta->cluster_id) {
+        return fail(Errc::invalid, folder + " belongs to cluster " + meta->cluster_id + ", and the controllers that were named to cluster " +
+                                       *others + ": name the controllers of its own cluster, or give another --dir");
+      }
+    } else if (options_.member->cluster_id.empty() && options_.member->initial_voters.empty()) {
+      HW_TRY(options_.member->cluster_id, ask_cluster_id(options_.member->controllers, kReadyWithin, &interrupted_));
     }
   }
   pool_ = std::make_unique<DiskPool>();
@@ -149,6 +156,33 @@ std::unique_ptr<Node> Cluster::make_node(BrokerId id, ListenOptions listen) {
   return std::make_unique<Node>(std::move(settings), *pool_, sink);
 }
 
+void Cluster::keep_node(std::shared_ptr<Node> node) {
+  const std::lock_guard guard(mutex_);
+  if (interrupted_) {
+    node->hurry();
+  }
+  nodes_.push_back(std::move(node));
+}
+
+void Cluster::set_arriving(std::shared_ptr<Node> node) {
+  const std::lock_guard guard(mutex_);
+  arriving_ = std::move(node);
+  if (arriving_ != nullptr && interrupted_) {
+    arriving_->hurry();
+  }
+}
+
+void Cluster::interrupt() {
+  const std::lock_guard guard(mutex_);
+  interrupted_ = true;
+  if (arriving_ != nullptr) {
+    arriving_->hurry();
+  }
+  for (const std::shared_ptr<Node>& node : nodes_) {
+    node->hurry();
+  }
+}
+
 // Every listener is open before any node starts, so that each knows where the others are.
 Result<void> Cluster::start_nodes() {
   if (options_.controllers <= 0) {
@@ -170,7 +204,7 @@ Result<void> Cluster::start_nodes() {
       bound = node->bind();
     }
     HW_CHECK(std::move(bound));
-    nodes_.push_back(std::move(node));
+    keep_node(std::move(node));
   }
   return start_all();
 }
@@ -182,21 +216,29 @@ Result<void> Cluster::start_all() {
   std::string cluster_id = Uuid::random(ids).text();
   for (const std::shared_ptr<Node>& node : nodes_) {
     const api::NodeOptions& core = node->core_options();
-    fresh = fresh && !log::LogManager::read_meta(*disk_, core.directory);
+    if (const Result<log::MetaProperties> meta = log::LogManager::read_meta(*disk_, core.directory)) {
+      cluster_id = fresh ? meta->cluster_id : cluster_id;  // all of them are of the first one's cluster, or do not start
+      fresh = false;
+    }
     if (core.controller && !options_.member) {
       controllers_.push_back({core.node, Uuid::random(ids), core.controller_host, core.controller_port});
     }
   }
   for (const std::shared_ptr<Node>& node : nodes_) {
     tell_controllers(*node);
-    if (fresh && nodes_.size() > 1) {
-      node->core_options().initial_voters = controllers_;
+    if (nodes_.size() > 1) {
       node->core_options().cluster_id = cluster_id;
+      if (fresh) {
+        node->core_options().initial_voters = controllers_;
+      }
     }
     HW_CHECK(node->start());
   }
   for (const std::shared_ptr<Node>& node : nodes_) {
     if (!node->wait_ready(kReadyWithin)) {
+      if (interrupted_) {
+        return fail(Errc::closed, "it was told to end while it started");
+      }
       return fail(Errc::closed, "node " + std::to_string(node->id().value()) + " did not become ready within " +
                                     std::to_string(kReadyWithin.ms() / 1000) +
                                     " s: no majority of the controllers answers, or its broker stays fenced");
@@ -247,6 +289,9 @@ Result<void> Cluster::start_node(BrokerId id) {
   if (old->running()) {
     return fail(Errc::invalid, "node " + std::to_string(id.value()) + " runs already");
   }
+  if (interrupted_) {
+    return fail(Errc::closed, "the cluster ends");
+  }
   old->kill();  // one that ended by itself holds its folder until somebody takes it away
   ListenOptions listen = options_.listen;
   listen.port = old->port();
@@ -254,10 +299,16 @@ Result<void> Cluster::start_node(BrokerId id) {
   const std::shared_ptr<Node> node = make_node(id, std::move(listen));
   HW_CHECK(node->bind());
   tell_controllers(*node);
+  if (!options_.member) {
+    node->core_options().cluster_id = cluster_id();
+  }
   HW_CHECK(node->start());
   {
     const std::lock_guard guard(mutex_);
     std::replace(nodes_.begin(), nodes_.end(), old, node);
+    if (interrupted_) {
+      node->hurry();
+    }
   }
   apply_links(id);
   return {};
@@ -283,6 +334,9 @@ Result<BrokerId> Cluster::add_node() {
   if (options_.member) {
     return fail(Errc::invalid, "this process is one node of a cluster of several processes; start another one with --node and --join");
   }
+  if (interrupted_) {
+    return fail(Errc::closed, "the cluster ends");
+  }
   const std::vector<BrokerId> ids = node_ids();
   const BrokerId id(std::max_element(ids.begin(), ids.end())->value() + 1);
   ListenOptions listen = options_.listen;
@@ -292,13 +346,15 @@ Result<BrokerId> Cluster::add_node() {
   node->core_options().cluster_id = cluster_id();
   HW_CHECK(node->bind());
   HW_CHECK(node->start());
-  if (!node->wait_ready(kReadyWithin)) {
+  set_arriving(node);
+  const bool ready = node->wait_ready(kReadyWithin);
+  set_arriving(nullptr);
+  if (!ready) {
     node->kill();
     return fail(Errc::closed, "node " + std::to_string(id.value()) + " did not become ready within " +
                                   std::to_string(kReadyWithin.ms() / 1000) + " s: no active controller takes its registration");
   }
-  const std::lock_guard guard(mutex_);
-  nodes_.push_back(node);
+  keep_node(node);
   return id;
 }
 
@@ -404,6 +460,7 @@ void Cluster::apply_links(BrokerId id) {
 
 Result<void> Cluster::stop() {
   if (options_.member && !nodes_.empty()) {  // the others go on
+    nodes_.front()->hurry(false);
     Result<void> left = nodes_.front()->leave(kLeaveWithin);
     kill();
     return left;
@@ -435,7 +492,7 @@ Result<void> Cluster::keep(const std::string& directory) {
   for (const std::shared_ptr<Node>& node : nodes_) {
     HW_CHECK(node->stop());
   }
-  nodes_.clear();
+  forget_nodes();
   options_.listen.port = port_now;
   Result<void> copied = copy_tree(*disk_, kMemoryRoot, *target, directory);
   const std::shared_ptr<env::Disk> memory = disk_;
@@ -447,7 +504,7 @@ Result<void> Cluster::keep(const std::string& directory) {
     copied = start_nodes();
   }
   if (!copied) {
-    nodes_.clear();
+    forget_nodes();
     (void)target->remove_tree(directory);
     if (existed) {
       (void)target->make_directories(directory);
@@ -461,8 +518,17 @@ Result<void> Cluster::keep(const std::string& directory) {
   return copied;
 }
 
+// A Node that still runs ends at once.
+void Cluster::forget_nodes() {
+  std::vector<std::shared_ptr<Node>> gone;
+  {
+    const std::lock_guard guard(mutex_);
+    gone.swap(nodes_);
+  }
+}
+
 void Cluster::kill() {
-  nodes_.clear();  // a Node that still runs ends at once
+  forget_nodes();
   pool_.reset();
   observer_.reset();
 }

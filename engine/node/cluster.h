@@ -5,6 +5,7 @@
 // between start() and the end, but never twice at once for the same node (ClusterControl sees to that).
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -62,6 +63,11 @@ class Cluster {
   Result<void> start();
   Result<void> stop();  // all at once, cleanly: nobody hands over to nodes that stop as well
   void kill();
+  // The process is to end: whatever waits for nodes here (a start, a node that hands over) gives up at once, and nothing begins any
+  // more. Any thread, also while another one is inside of start(). stop() waits for a member that hands over nevertheless, unless this is
+  // called once more.
+  void interrupt();
+  [[nodiscard]] bool interrupted() const noexcept { return interrupted_.load(); }
 
   // --- single nodes; Errc::not_found for an id that is not one, Errc::invalid for what its state does not allow
   enum class NodeState : std::uint8_t { running, paused, stopped };
@@ -121,6 +127,9 @@ class Cluster {
   [[nodiscard]] std::unique_ptr<Node> make_node(BrokerId id, ListenOptions listen);
   [[nodiscard]] std::shared_ptr<env::PowerDisk> disk_of(BrokerId id);
   void apply_links(BrokerId id);
+  void keep_node(std::shared_ptr<Node> node);
+  void forget_nodes();
+  void set_arriving(std::shared_ptr<Node> node);
   void tell_controllers(Node& node) const;
 
   ClusterOptions options_;
@@ -130,8 +139,10 @@ class Cluster {
   std::unique_ptr<DiskPool> pool_;
   mutable std::mutex mutex_;  // of nodes_, where they are changed one by one, of links_ and disks_
   std::vector<std::shared_ptr<Node>> nodes_;  // by id; one that was stopped stays, to be replaced when it starts
+  std::shared_ptr<Node> arriving_;  // one that is added, until it serves
   std::vector<api::ControllerPeer> controllers_;
   std::uint32_t lives_ = 0;  // of nodes, all together
+  std::atomic<bool> interrupted_{false};
   std::map<std::pair<BrokerId, BrokerId>, Link> links_;  // by direction; only those that are not as they should be
   std::set<BrokerId> linked_;  // whose links were ever changed
 };

@@ -304,6 +304,11 @@ Result<void> ClusterControl::unregister(BrokerId id) {
   std::future<Result<wire::UnregisterBrokerResponse>> answer = answered->get_future();
   clients->call<wire::UnregisterBrokerResponse>(bootstrap, client::Target::controller(), std::move(request),
                                                 [answered](Result<wire::UnregisterBrokerResponse> got) { answered->set_value(std::move(got)); }, options);
+  while (answer.wait_for(std::chrono::milliseconds(20)) != std::future_status::ready) {
+    if (cluster_.interrupted()) {
+      return fail(Errc::closed, name_of(id) + " is stopped, but not unregistered: the cluster ends");
+    }
+  }
   const Result<wire::UnregisterBrokerResponse> response = answer.get();
   if (!response) {
     return fail(Errc::closed, name_of(id) + " is stopped, but could not be unregistered: " + response.error().detail);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/node/cluster_join.h"
 
+#include <chrono>
 #include <future>
 #include <memory>
 #include <utility>
@@ -16,7 +17,8 @@ constexpr std::int16_t kVersion = 1;
 
 }  // namespace
 
-Result<std::string> ask_cluster_id(const std::vector<api::ControllerPeer>& controllers, Duration patience) {
+Result<std::string> ask_cluster_id(const std::vector<api::ControllerPeer>& controllers, Duration patience,
+                                   const std::atomic<bool>* interrupted) {
   std::string addresses;
   for (const api::ControllerPeer& peer : controllers) {
     const std::string host = peer.host.find(':') == std::string::npos ? peer.host : "[" + peer.host + "]";
@@ -32,6 +34,11 @@ Result<std::string> ask_cluster_id(const std::vector<api::ControllerPeer>& contr
   std::future<Result<wire::DescribeClusterResponse>> answer = answered->get_future();
   runner.call<wire::DescribeClusterResponse>(addresses, client::Target::any(), std::move(request),
                                              [answered](Result<wire::DescribeClusterResponse> got) { answered->set_value(std::move(got)); }, options);
+  while (answer.wait_for(std::chrono::milliseconds(20)) != std::future_status::ready) {
+    if (interrupted != nullptr && *interrupted) {
+      return fail(Errc::closed, "it was told to end while it started");
+    }
+  }
   const Result<wire::DescribeClusterResponse> got = answer.get();
   std::string why;
   if (!got) {

@@ -381,6 +381,22 @@ struct Node::Loop : Connection::Owner, std::enable_shared_from_this<Node::Loop> 
     return {};
   }
 
+  // False: it did not come within `limit`, or nobody may wait any more.
+  template <class Future>
+  bool wait_for(const Future& future, Duration limit) const {
+    constexpr Duration kSlice = milliseconds(20);
+    const Instant until = steady_now() + limit;
+    for (;;) {
+      const Duration remaining = hurried.load() ? Duration{} : std::max(Duration{}, until - steady_now());
+      if (future.wait_for(std::chrono::nanoseconds(std::min(remaining, kSlice).ns)) == std::future_status::ready) {
+        return true;
+      }
+      if (remaining == Duration{}) {
+        return false;
+      }
+    }
+  }
+
   void close_everything() {
     ending = true;
     asio::error_code ignored;
@@ -426,6 +442,7 @@ struct Node::Loop : Connection::Owner, std::enable_shared_from_this<Node::Loop> 
   std::shared_ptr<std::promise<void>> pausing;  // set: paused until it is fulfilled; any thread but the node's
   std::atomic<bool> is_paused{false};
   std::atomic<bool> is_running{false};  // from start() until the thread has ended
+  std::atomic<bool> hurried{false};
   mutable std::mutex failure_mutex;
   std::string failure;  // why it ended by itself
   std::atomic<std::int64_t> slow_ns{0};
@@ -524,9 +541,9 @@ Result<void> Node::stop() {
   return result;
 }
 
-bool Node::wait_ready(Duration limit) const {
-  return loop_->is_ready.wait_for(std::chrono::nanoseconds(limit.ns)) == std::future_status::ready;
-}
+bool Node::wait_ready(Duration limit) const { return loop_->wait_for(loop_->is_ready, limit); }
+
+void Node::hurry(bool on) noexcept { loop_->hurried.store(on); }
 
 Result<void> Node::leave(Duration limit) {
   Loop& loop = *loop_;
@@ -543,7 +560,7 @@ Result<void> Node::leave(Duration limit) {
       loop.finish_turn(now);
     }
   });
-  static_cast<void>(left.wait_for(std::chrono::nanoseconds(limit.ns)));
+  static_cast<void>(loop.wait_for(left, limit));
   return stop();
 }
 

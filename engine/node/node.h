@@ -49,12 +49,15 @@ class Node {
   [[nodiscard]] api::NodeOptions& core_options() noexcept;
   // Starts the thread, opens the logs; returns when the node runs. Errc::locked: the folder is taken.
   Result<void> start();
-  // Waits until it serves clients: its broker is registered and not fenced. False: not within `limit`.
+  // Waits until it serves clients: its broker is registered and not fenced. False: not within `limit`, or hurry() was called.
   [[nodiscard]] bool wait_ready(Duration limit) const;
   // Clean shutdown: logs flushed and checkpointed, connections closed, thread ended. Nobody else is told.
   Result<void> stop();
-  // The same after a controlled shutdown: leaderships have moved to others, unless that takes longer than `limit`.
+  // The same after a controlled shutdown: leaderships have moved to others, unless that takes longer than `limit`, or there is no
+  // active controller to move them, or hurry() was called.
   Result<void> leave(Duration limit);
+  // The process is to end: wait_ready() and leave() do not wait any more, until this is taken back. Any thread.
+  void hurry(bool on = true) noexcept;
   // As the end of the process: no shutdown work. Returns when the thread has ended.
   void kill();
   // A long pause of the process (garbage collection, SIGSTOP): sockets stay open and silent until resume().

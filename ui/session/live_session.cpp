@@ -186,6 +186,7 @@ LiveSession::LiveSession(Options options, QObject* parent)
 }
 
 LiveSession::~LiveSession() {
+  cluster_->interrupt();
   if (starter_.joinable()) {
     starter_.join();
   }

@@ -70,6 +70,8 @@ QString name_of(const Scene& scene, const Look& look) {
   return look.scale == 1.0 ? name : name + QStringLiteral("@%1").arg(qRound(look.scale * 100));
 }
 
+bool stopped = false;
+
 class Matrix : public QObject {
  public:
   Matrix(MainWindow* window, Session* session, ShotMatrixOptions options)
@@ -88,6 +90,9 @@ class Matrix : public QObject {
       bool dressed = false;
       for (const Scene& scene : scenes) {
         const QString name = name_of(scene, look);
+        if (stopped) {
+          return;  // whoever stopped it ends the program, too
+        }
         if (!only_.match(name).hasMatch()) {
           continue;
         }
@@ -106,7 +111,7 @@ class Matrix : public QObject {
     QElapsedTimer since;
     since.start();
     while (!done()) {
-      if (since.elapsed() > ms) {
+      if (since.elapsed() > ms || stopped) {
         return false;
       }
       pause(20);
@@ -474,5 +479,7 @@ void schedule_shot_matrix(MainWindow* window, Session* session, const ShotMatrix
   window->show();
   QTimer::singleShot(0, matrix, [matrix] { matrix->run(); });
 }
+
+void stop_shot_matrix() { stopped = true; }
 
 }  // namespace hw::ui

@@ -24,4 +24,7 @@ struct ShotMatrixOptions {
 // not be made or written. The session may start after this call.
 void schedule_shot_matrix(MainWindow* window, Session* session, const ShotMatrixOptions& options);
 
+// The program is to end: no further picture is begun, and nothing is waited for. UI thread.
+void stop_shot_matrix();
+
 }  // namespace hw::ui

@@ -73,6 +73,7 @@ class TestBrokerLifecycle : public QObject {
   void an_answer_of_another_request_is_ignored();
   void stopping();
   void stopping_before_it_runs();
+  void stopping_while_nobody_answers();
   void others_hear_at_once_what_a_stopping_broker_waits_for();
   void who_was_unregistered_registers_anew();
   void directories_are_told();
@@ -197,6 +198,35 @@ void TestBrokerLifecycle::stopping_before_it_runs() {
   QVERIFY(side.tick().may_shut_down);
   QVERIFY(!side.tick().may_shut_down);  // told once
   QVERIFY(side.life.next_deadline() == kNever);
+}
+
+// No controller is there that could move what it leads: it goes without leave, and not before it is sure of that.
+void TestBrokerLifecycle::stopping_while_nobody_answers() {
+  Side side;
+  side.run_up();
+  side.life.begin_shutdown(side.now);
+  QVERIFY(side.tick().heartbeat.has_value());
+  const Instant begun = side.now;
+  side.now = side.now + milliseconds(1500);
+  side.life.failed(side.out.request_id, side.now);
+  side.now = side.life.next_deadline();
+  QVERIFY(side.tick().heartbeat.has_value());  // and this one is never answered
+  QVERIFY(side.life.next_deadline() == begun + seconds(3));
+  side.now = begun + seconds(3) - nanoseconds(1);
+  QVERIFY(!side.tick().may_shut_down);
+  side.now = begun + seconds(3);
+  QVERIFY(side.tick().may_shut_down);
+  QVERIFY(side.life.state() == BrokerState::stopped);
+  QVERIFY(side.life.next_deadline() == kNever);
+
+  Side heard;  // whoever is answered waits on
+  heard.run_up();
+  heard.life.begin_shutdown(heard.now);
+  for (int i = 0; i < 100; ++i) {
+    QVERIFY(heard.tick().heartbeat.has_value());
+    QVERIFY(!heard.beaten(true, false).may_shut_down);
+    heard.now = heard.now + milliseconds(50);
+  }
 }
 
 void TestBrokerLifecycle::others_hear_at_once_what_a_stopping_broker_waits_for() {
