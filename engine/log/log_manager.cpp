@@ -98,7 +98,7 @@ Result<void> LogManager::Impl::open_directory(Directory& directory) {
   HW_TRY(directory.meta, read_meta(disk, directory.path));
   if (!options.cluster_id.empty() && directory.meta.cluster_id != options.cluster_id) {
     return fail(Errc::invalid, directory.path + " belongs to cluster " + directory.meta.cluster_id + ", not to " +
-                                   options.cluster_id);
+                                   options.cluster_id + ": give this node the folder that it had in this cluster, or an empty one");
   }
   if (!directories.empty() && directory.meta.cluster_id != directories.front()->meta.cluster_id) {
     return fail(Errc::invalid, directory.path + " belongs to cluster " + directory.meta.cluster_id + ", " +

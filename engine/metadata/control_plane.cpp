@@ -201,7 +201,7 @@ struct ControlPlane::Impl {
       constexpr std::int32_t kPiece = 8 << 20;
       HW_TRY(const Bytes piece, log.read_snapshot(*id, whole.size(), kPiece));
       if (piece.empty()) {
-        return fail(Errc::corrupt, "a snapshot of the metadata log is shorter than it was");
+        return fail(Errc::corrupt, "the snapshot of offset " + std::to_string(id->end_offset.value()) + " is shorter than it was");
       }
       whole.append(piece.span());
     }
@@ -212,7 +212,7 @@ struct ControlPlane::Impl {
     std::size_t begin = 0;
     while (cursor.next(batch)) {
       if (!batch.crc_ok()) {
-        return fail(Errc::corrupt, "a snapshot of the metadata log is damaged");
+        return fail(Errc::corrupt, "the snapshot of offset " + std::to_string(id->end_offset.value()) + " is damaged");
       }
       if (!batch.control()) {
         HW_TRY(wire::RecordIterator records, wire::RecordIterator::open(bytes.slice(begin, batch.size())));
@@ -228,13 +228,13 @@ struct ControlPlane::Impl {
           HW_CHECK(fresh.load(record));
         }
         if (records.failed()) {
-          return fail(Errc::corrupt, "a snapshot of the metadata log is damaged: " + records.problem());
+          return fail(Errc::corrupt, "the snapshot of offset " + std::to_string(id->end_offset.value()) + " is damaged: " + records.problem());
         }
       }
       begin = cursor.position();
     }
     if (cursor.position() != bytes.size()) {
-      return fail(Errc::corrupt, "a snapshot of the metadata log ends in part of a batch");
+      return fail(Errc::corrupt, "the snapshot of offset " + std::to_string(id->end_offset.value()) + " ends in part of a batch");
     }
     fresh.skip(id->end_offset - 1, id->epoch.value());
     builder = std::move(fresh);

@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "engine/node/cluster.h"
@@ -39,10 +40,12 @@ struct RealNodes {
     options.directory = directory;
     options.listen.port = 0;
     options.seed = 7;
-    options.configs = {{"broker.session.timeout.ms", "1000"},  {"broker.heartbeat.interval.ms", "200"},
-                       {"replica.lag.time.max.ms", "1500"},    {"controller.quorum.fetch.timeout.ms", "500"},
-                       {"controller.quorum.election.timeout.ms", "300"}, {"offsets.topic.num.partitions", "1"},
-                       {"group.initial.rebalance.delay.ms", "0"}};
+    const std::map<std::string, std::string> more = std::exchange(
+        options.configs, {{"broker.session.timeout.ms", "1000"},  {"broker.heartbeat.interval.ms", "200"},
+                          {"replica.lag.time.max.ms", "1500"},    {"controller.quorum.fetch.timeout.ms", "500"},
+                          {"controller.quorum.election.timeout.ms", "300"}, {"offsets.topic.num.partitions", "1"},
+                          {"group.initial.rebalance.delay.ms", "0"}});
+    options.configs.insert(more.begin(), more.end());
     cluster = std::make_unique<node::Cluster>(options);
     if (const Result<void> started = cluster->start(); !started) {
       qWarning("%s", started.error().detail.c_str());
@@ -130,6 +133,10 @@ struct RealNodes {
     return produce(client, topic, value, acks);
   }
   static Produced produce(BlockingClient& client, const std::string& topic, const std::string& value, std::int16_t acks = -1) {
+    send_produce(client, topic, value, acks);
+    return receive_produce(client);
+  }
+  static void send_produce(BlockingClient& client, const std::string& topic, const std::string& value, std::int16_t acks) {
     wire::BatchBuilder builder;
     builder.append(std::nullopt, value, 1'700'000'000'000);
     wire::ProduceRequest request;
@@ -140,7 +147,10 @@ struct RealNodes {
     auto& entry = request.topic_data.emplace_back();
     entry.name = topic;
     entry.partition_data.push_back(std::move(data));
-    const auto response = client.ask<wire::ProduceResponse>(request, 9);
+    client.send(request, 9);
+  }
+  static Produced receive_produce(BlockingClient& client) {
+    const auto response = client.receive<wire::ProduceResponse>(9);
     const auto& answer = response.responses.at(0).partition_responses.at(0);
     return {answer.error_code, answer.base_offset.value()};
   }

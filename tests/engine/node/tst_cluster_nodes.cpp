@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Three nodes with real sockets: they elect a controller, replicate, lose one and take it back.
+#include <QDir>
 #include <QElapsedTimer>
 #include <QFile>
 #include <QTemporaryDir>
@@ -275,6 +276,12 @@ class TestClusterNodes : public QObject {
     QVERIFY(id >= 0);
     foreign.replace(id, foreign.indexOf('\n', id) - id, "node.id=77");
     refused(foreign, "77");
+    QByteArray other_cluster = meta;
+    const auto cluster = other_cluster.indexOf("cluster.id=");
+    other_cluster.replace(cluster, other_cluster.indexOf('\n', cluster) - cluster, "cluster.id=AnotherClusterAltogethr");
+    refused(other_cluster, "AnotherClusterAltogethr");
+    refused(other_cluster, three.cluster->cluster_id().c_str());
+    refused(other_cluster, "an empty one");
     refused("nothing of the kind\n", "meta.properties");
     write(home + QStringLiteral("meta.properties"), meta);
     const Result<void> started = three.cluster->start_node(victim);
@@ -326,6 +333,49 @@ class TestClusterNodes : public QObject {
     QVERIFY(three.cluster->kill_node(BrokerId(1)));
     QVERIFY(three.until(victim, "c", [](const auto& s) { return s.leader != BrokerId(1) && s.leader != kNoBroker; }).has_value());
     QVERIFY(three.create(victim, "last") == ErrorCode::none);
+  }
+
+  // What it cannot do without: the snapshot that its log begins behind, and whom it has voted for.
+  void aNodeWithoutItsMetadataSaysWhyAndTheOthersServeOn_data() {
+    QTest::addColumn<QString>("pattern");
+    QTest::addColumn<QString>("word");
+    QTest::newRow("snapshot") << QStringLiteral("0*.checkpoint") << QStringLiteral("snapshot");
+    QTest::newRow("quorum-state") << QStringLiteral("quorum-state") << QStringLiteral("quorum-state");
+  }
+  void aNodeWithoutItsMetadataSaysWhyAndTheOthersServeOn() {
+    QFETCH(QString, pattern);
+    QFETCH(QString, word);
+    const QTemporaryDir folder;
+    node::ClusterOptions options;
+    options.configs = {{"metadata.log.max.record.bytes.between.snapshots", "1"}};
+    RealNodes three(folder.path().toStdString(), 3, std::move(options));
+    QVERIFY(three.cluster != nullptr);
+    QVERIFY(three.create(BrokerId(1), "t") == ErrorCode::none);
+    const auto before = three.until(BrokerId(1), "t", [](const auto& s) { return s.leader != kNoBroker && s.isr.size() == 3; });
+    QVERIFY(before.has_value());
+    const BrokerId victim(2);
+    QVERIFY(three.until(victim, "t", [](const auto& s) { return s.isr.size() == 3; }).has_value());
+    QVERIFY(three.cluster->kill_node(victim));
+    const QDir metadata(folder.path() + QStringLiteral("/node-2/__cluster_metadata-0"));
+    const QStringList files = metadata.entryList({pattern}, QDir::Files, QDir::Name);
+    QVERIFY(!files.isEmpty());
+    QFile file(metadata.filePath(files.last()));
+    QVERIFY(file.open(QIODevice::ReadWrite));
+    const QByteArray whole = file.readAll();
+    QVERIFY(file.seek(0));
+    QCOMPARE(file.write(QByteArray(static_cast<int>(whole.size()), '\x5a')), static_cast<qint64>(whole.size()));
+    file.close();
+    const Result<void> refused = three.cluster->start_node(victim);
+    QVERIFY(!refused);
+    for (const char* part : {word.toUtf8().constData(), "__cluster_metadata-0", "an empty folder"}) {
+      QVERIFY2(refused.error().detail.find(part) != std::string::npos, refused.error().detail.c_str());
+    }
+    QVERIFY(three.create(BrokerId(1), "meanwhile", {BrokerId(1), BrokerId(3)}) == ErrorCode::none);
+    // With an empty folder it is there again, and has everything.
+    QVERIFY(QDir(folder.path() + QStringLiteral("/node-2")).removeRecursively());
+    const Result<void> started = three.cluster->start_node(victim);
+    QVERIFY2(started, started ? "" : started.error().detail.c_str());
+    QVERIFY(three.until(victim, "t", [](const auto& s) { return s.isr.size() == 3; }).has_value());
   }
 
   // A node whose quorum is not there yet lets its clients wait; all of them, each with its own answer.
@@ -460,6 +510,135 @@ class TestClusterNodes : public QObject {
     // It hears that it leads no more; whatever it was asked meanwhile it may not acknowledge.
     QVERIFY(three.until(zombie, "t", [&](const auto& seen) { return seen.leader == moved->leader && seen.isr.size() == 3; }).has_value());
     QVERIFY(three.produce(zombie, "t", "late").error == ErrorCode::not_leader_or_follower);
+  }
+
+  // What was asked of a leader while it slept, and others led already: nothing of it counts, and its log is cut to what the others have.
+  void aLeaderThatWakesUpTooLateAcknowledgesNothing() {
+    RealNodes three;
+    QVERIFY(three.cluster != nullptr);
+    QVERIFY(three.create(BrokerId(1), "t") == ErrorCode::none);
+    const auto before = three.until(BrokerId(1), "t", [](const auto& seen) { return seen.leader != kNoBroker && seen.isr.size() == 3; });
+    QVERIFY(before.has_value());
+    const BrokerId zombie = before->leader;
+    QVERIFY(three.until(zombie, "t", [&](const auto& seen) { return seen.leader == zombie; }).has_value());
+    QVERIFY(three.produce(zombie, "t", "before").error == ErrorCode::none);
+    BlockingClient all(three.port_of(zombie));
+    BlockingClient one(three.port_of(zombie));
+    BlockingClient reader(three.port_of(zombie));
+    QVERIFY(three.cluster->pause_node(zombie));
+    const BrokerId other = another(zombie);
+    const auto moved = three.until(other, "t", [&](const auto& seen) { return seen.leader != zombie && seen.leader != kNoBroker && seen.isr.size() == 2; });
+    QVERIFY(moved.has_value());
+    QVERIFY(three.until(moved->leader, "t", [&](const auto& seen) { return seen.leader == moved->leader; }).has_value());
+    QVERIFY(three.produce(moved->leader, "t", "meanwhile").error == ErrorCode::none);
+    RealNodes::send_produce(all, "t", "of a zombie", -1);
+    RealNodes::send_produce(one, "t", "of a zombie, too", 1);
+    QVERIFY(three.cluster->resume_node(zombie));
+    const ErrorCode answer = RealNodes::receive_produce(all).error;
+    QVERIFY2(answer == ErrorCode::not_leader_or_follower || answer == ErrorCode::not_enough_replicas_after_append, wire::error_name(answer).data());
+    static_cast<void>(RealNodes::receive_produce(one));  // acks=1 promises nothing that the others have
+    const auto healed = three.until(zombie, "t", [&](const auto& seen) { return seen.leader == moved->leader && seen.isr.size() == 3; });
+    QVERIFY(healed.has_value());
+    QVERIFY(three.produce(moved->leader, "t", "after").error == ErrorCode::none);
+    QCOMPARE(three.readable(moved->leader, "t"), std::int64_t{3});
+    // The zombie's own log holds the same bytes.
+    const auto bytes_at = [&](BrokerId at) {
+      const auto data = three.fetch(at, "t", 0);
+      return data.records ? data.records->flatten().text() : std::string_view();
+    };
+    const std::string whole(bytes_at(moved->leader));
+    QVERIFY(whole.find("meanwhile") != std::string::npos && whole.find("zombie") == std::string::npos);
+    QElapsedTimer clock;
+    clock.start();
+    while (std::string(bytes_at(zombie)) != whole && clock.elapsed() < test::kPatienceMs) {
+      std::this_thread::yield();
+    }
+    QCOMPARE(std::string(bytes_at(zombie)), whole);
+  }
+
+  // Its majority is gone when it answers: what it wrote in the meantime is cut off, and its clients are served by the controller that
+  // leads now, as if they had asked there.
+  void aControllerThatWakesUpTooLateWritesNothing() {
+    RealNodes three;
+    QVERIFY(three.cluster != nullptr);
+    QVERIFY(three.create(BrokerId(1), "t") == ErrorCode::none);
+    node::ClusterControl control(*three.cluster);
+    const auto active = [&](BrokerId not_this) {
+      QElapsedTimer clock;
+      clock.start();
+      while (clock.elapsed() < test::kPatienceMs) {
+        if (const Result<node::Value> status = control.run("cluster.status", {})) {
+          const auto id = static_cast<std::int32_t>((*status)["controller"].number_or(-1));
+          if (id > 0 && BrokerId(id) != not_this) {
+            return BrokerId(id);
+          }
+        }
+        std::this_thread::yield();
+      }
+      return kNoBroker;
+    };
+    const BrokerId zombie = active(kNoBroker);
+    QVERIFY(zombie != kNoBroker);
+    BlockingClient client(three.port_of(zombie));
+    QVERIFY(three.cluster->pause_node(zombie));
+    QVERIFY(active(zombie) != kNoBroker);
+    const BrokerId other = another(zombie);
+    const BrokerId third = another(other) == zombie ? another(another(other)) : another(other);
+    QCOMPARE(three.create(other, "meanwhile", {other, third}), ErrorCode::none);
+    wire::CreateTopicsRequest request;
+    request.timeout_ms = 20'000;
+    auto& topic = request.topics.emplace_back();
+    topic.name = "asked-of-a-zombie";
+    topic.num_partitions = 1;
+    topic.replication_factor = 1;
+    client.send(request, 7);
+    QVERIFY(three.cluster->resume_node(zombie));
+    const ErrorCode answer = client.receive<wire::CreateTopicsResponse>(7).topics.at(0).error_code;
+    QVERIFY2(answer == ErrorCode::none, wire::error_name(answer).data());
+    for (const BrokerId id : three.cluster->node_ids()) {
+      const auto seen = three.until(id, "asked-of-a-zombie", [](const auto& s) { return s.leader != kNoBroker; });
+      QVERIFY(seen.has_value());
+      QVERIFY(seen->topic_id == three.until(other, "asked-of-a-zombie", [](const auto&) { return true; })->topic_id);
+      QVERIFY(three.until(id, "meanwhile", [](const auto& s) { return s.leader != kNoBroker; }).has_value());
+    }
+  }
+
+  // A request that an active controller holds when its majority goes is answered when there is a controller again, not NOT_CONTROLLER.
+  void aRequestOutlivesItsController() {
+    RealNodes three;
+    QVERIFY(three.cluster != nullptr);
+    QVERIFY(three.create(BrokerId(1), "t") == ErrorCode::none);
+    const auto before = three.until(BrokerId(1), "t", [](const auto& seen) { return seen.leader != kNoBroker && seen.isr.size() == 3; });
+    QVERIFY(before.has_value());
+    std::vector<std::unique_ptr<BlockingClient>> clients;
+    for (const BrokerId id : three.cluster->node_ids()) {  // one of them is the active controller's
+      clients.push_back(std::make_unique<BlockingClient>(three.port_of(id)));
+    }
+    const BrokerId stays = *three.cluster->node_ids().begin();
+    for (const BrokerId id : three.cluster->node_ids()) {
+      if (id != stays) {
+        QVERIFY(three.cluster->kill_node(id));
+      }
+    }
+    wire::CreateTopicsRequest request;
+    request.timeout_ms = 20'000;
+    auto& topic = request.topics.emplace_back();
+    topic.name = "late";
+    topic.num_partitions = 1;
+    topic.replication_factor = 1;
+    clients.front()->send(request, 7);
+    wire::MetadataRequest metadata;  // what needs no controller is answered all the while
+    metadata.topics.emplace();
+    QVERIFY(BlockingClient(three.port_of(stays)).ask<wire::MetadataResponse>(metadata, 12).cluster_id.has_value());
+    for (const BrokerId id : three.cluster->node_ids()) {
+      if (id != stays) {
+        QVERIFY(three.cluster->start_node(id));
+      }
+    }
+    const ErrorCode answer = clients.front()->receive<wire::CreateTopicsResponse>(7).topics.at(0).error_code;
+    // Where its record was in the log already, and stayed there, the next controller has the topic.
+    QVERIFY2(answer == ErrorCode::none || answer == ErrorCode::topic_already_exists, wire::error_name(answer).data());
+    QVERIFY(three.until(stays, "late", [](const auto& s) { return s.leader != kNoBroker; }).has_value());
   }
 
   // A node alone in its process knows the others by their ids only, and holds its own end of a link to them.
