@@ -641,6 +641,40 @@ class TestClusterNodes : public QObject {
     QVERIFY(three.until(stays, "late", [](const auto& s) { return s.leader != kNoBroker; }).has_value());
   }
 
+  // A process that is told to end does not sit out what a command waits for: 30 s for a node that nobody lets in.
+  void whoIsToldToEndWaitsForNobody() {
+    RealNodes three;
+    QVERIFY(three.cluster != nullptr);
+    node::ClusterControl control(*three.cluster);
+    QVERIFY(three.cluster->kill_node(BrokerId(2)));
+    QVERIFY(three.cluster->kill_node(BrokerId(3)));
+    QElapsedTimer clock;
+    clock.start();
+    std::thread adding([&] { QVERIFY(!control.run("node.add", {})); });
+    std::thread stopping([&] { static_cast<void>(control.run("node.stop", node::Value::object().set("nodes", 1))); });
+    three.cluster->interrupt();
+    adding.join();
+    stopping.join();
+    QVERIFY2(clock.elapsed() < 10'000, "it did not wait");
+    QVERIFY(!three.cluster->start_node(BrokerId(2)));
+  }
+
+  void aMemberWithoutItsQuorumEndsWhenItIsTold() {
+    node::ClusterOptions options;
+    options.listen.port = 0;
+    options.node_id = 1;
+    options.member.emplace();
+    options.member->initial_voters.push_back({BrokerId(1), Uuid{}, "127.0.0.1", 0});
+    options.member->initial_voters.push_back({BrokerId(2), Uuid{}, "127.0.0.1", 1});
+    node::Cluster cluster(options);
+    QElapsedTimer clock;
+    clock.start();
+    std::thread starting([&] { QVERIFY(!cluster.start()); });
+    cluster.interrupt();
+    starting.join();
+    QVERIFY2(clock.elapsed() < 10'000, "it did not wait");
+  }
+
   // A node alone in its process knows the others by their ids only, and holds its own end of a link to them.
   void aMemberHoldsItsEndOfALink() {
     node::ClusterOptions options;
