@@ -168,6 +168,9 @@ bool NodeCore::Impl::send_broker_answers() {
   for (broker::BrokerOutputs::Fetched& done : broker_work.fetched) {
     reply(ReplyToken{done.ticket.connection, done.ticket.serial}, done.response);
   }
+  for (broker::BrokerOutputs::Deleted& done : broker_work.deleted) {
+    reply(ReplyToken{done.ticket.connection, done.ticket.serial}, done.response);
+  }
   for (const broker::PeerFetch& fetch : broker_work.peer_fetches) {
     link->send(fetch);
   }

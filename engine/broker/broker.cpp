@@ -210,6 +210,10 @@ void Broker::fetch(const Ticket& ticket, const wire::FetchRequest& request, std:
   impl_->replicas.note_time(now);
   impl_->fetch(ticket, request, version, now, out);
 }
+void Broker::delete_records(const Ticket& ticket, const wire::DeleteRecordsRequest& request, Now now, BrokerOutputs& out) {
+  impl_->replicas.note_time(now);
+  impl_->delete_records(ticket, request, now, out);
+}
 void Broker::append_internal(const std::string& topic, PartitionIndex partition, Bytes batch, Now now,
                              Committed done) {
   impl_->append_internal(topic, partition, std::move(batch), now, std::move(done));

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Broker: the replicas of one node and the requests on them: Produce, Fetch, ListOffsets, OffsetForLeaderEpoch.
+// Broker: the replicas of one node and the requests on them: Produce, Fetch, DeleteRecords, ListOffsets, OffsetForLeaderEpoch.
 //
 //   image + delta ─ apply() ─▶ topics, partitions, logs
 //   produce() ─▶ append to each partition ─▶ answer now, or wait for the high watermark (acks=all)
 //   fetch()   ─▶ read each partition      ─▶ answer now, or wait for min.bytes (long poll)
+//   delete_records() ─▶ raise the log start ─▶ answer now, or wait until all replicas that are alive have done so
 //   fetched() ─▶ a leader's answer to this follower: append, cut, high watermark ─▶ the next PeerFetch (settle())
 //
 // What this broker asks of others comes out of settle() and tick(): Fetch and ListOffsets of the leaders that it follows
@@ -14,9 +15,9 @@
 // the append itself lasts that long.
 // A request that must wait is parked; appends wake exactly those that watch the partition, and settle() answers them.
 // What the request sees is decided then: nothing is read ahead for one that waits.
-// Bounds: parked requests (a fetch beyond is answered at once with what there is, a produce with REQUEST_TIMED_OUT),
+// Bounds: parked requests (a fetch beyond is answered at once with what there is, others with REQUEST_TIMED_OUT),
 // fetch sessions, one answer (fetch.max.bytes).
-// Thread rule: one thread; `now` never decreases. Sources: KIP-74, KIP-98, KIP-101, KIP-227, KIP-279, KIP-320, KIP-392,
+// Thread rule: one thread; `now` never decreases. Sources: KIP-74, KIP-98, KIP-101, KIP-107, KIP-227, KIP-279, KIP-320, KIP-392,
 // KIP-497, KIP-516, KIP-903, KIP-951, KIP-966.
 #pragma once
 
@@ -43,6 +44,7 @@
 #include "engine/event/event.h"
 #include "engine/log/log_manager.h"
 #include "engine/metadata/image/image.h"
+#include "engine/wire/msg/delete_records.h"
 #include "engine/wire/msg/fetch.h"
 #include "engine/wire/msg/list_offsets.h"
 #include "engine/wire/msg/offset_for_leader_epoch.h"
@@ -81,14 +83,21 @@ struct BrokerOutputs : PeerRequests {
     Ticket ticket;
     wire::FetchResponse response;
   };
+  struct Deleted {
+    Ticket ticket;
+    wire::DeleteRecordsResponse response;
+  };
   std::vector<Produced> produced;
   std::vector<Fetched> fetched;
+  std::vector<Deleted> deleted;
   [[nodiscard]] bool empty() const noexcept {
-    return produced.empty() && fetched.empty() && peer_fetches.empty() && peer_list_offsets.empty() && !alter_partition;
+    return produced.empty() && fetched.empty() && deleted.empty() && peer_fetches.empty() && peer_list_offsets.empty() &&
+           !alter_partition;
   }
   void clear() {
     produced.clear();
     fetched.clear();
+    deleted.clear();
     peer_fetches.clear();
     peer_list_offsets.clear();
     alter_partition.reset();
@@ -120,6 +129,7 @@ class Broker {
   void produce(const ProduceCaller& caller, wire::ProduceRequest& request, Now now, BrokerOutputs& out);
   void fetch(const Ticket& ticket, const wire::FetchRequest& request, std::int16_t version, Now now,
              BrokerOutputs& out);
+  void delete_records(const Ticket& ticket, const wire::DeleteRecordsRequest& request, Now now, BrokerOutputs& out);
   [[nodiscard]] wire::ListOffsetsResponse list_offsets(const wire::ListOffsetsRequest& request, std::int16_t version);
   [[nodiscard]] wire::OffsetForLeaderEpochResponse offset_for_leader_epoch(
       const wire::OffsetForLeaderEpochRequest& request);

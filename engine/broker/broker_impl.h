@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inside of Broker, shared by its files: broker.cpp (topics, partitions, the image), produce.cpp, fetch.cpp, offsets.cpp
-// (ListOffsets, OffsetForLeaderEpoch) and waiting.cpp (those who wait, and their deadlines).
+// The inside of Broker, shared by its files: broker.cpp (topics, partitions, the image), produce.cpp, fetch.cpp,
+// delete_records.cpp, offsets.cpp (ListOffsets, OffsetForLeaderEpoch) and waiting.cpp (those who wait, and their deadlines).
 #pragma once
 
 #include <algorithm>
@@ -62,26 +62,49 @@ struct ParkedFetch : Parked {
   std::vector<Watch> watches;
 };
 
-// A Produce, or a coordinator's append, that waits for the high watermark or for the disk.
-struct ParkedProduce : Parked {
-  ParkedProduce() : Parked(Kind::produce) {}
+// A request whose partitions reach what they must one by one, and that is answered when all have.
+struct ParkedUntilAll : Parked {
+  using Parked::Parked;
   struct Pending {
     Uuid topic_id;
     PartitionIndex partition;
-    Offset required;           // Partition::acknowledged_end() must reach it
+    Offset required;
     std::size_t topic_at = 0;  // where its answer stands in `response`
     std::size_t partition_at = 0;
     bool done = false;
   };
+  std::vector<Pending> pending;
+  std::size_t open = 0;
+  std::vector<Watch> watches;  // one for each of `pending`, once it is parked
+
+  void finish(std::size_t i) {
+    pending[i].done = true;
+    --open;
+    if (i < watches.size()) {
+      PurgatoryList::remove(watches[i]);
+    }
+  }
+};
+
+// A Produce, or a coordinator's append, that waits for the high watermark or for the disk: Partition::acknowledged_end() must
+// reach what is required.
+struct ParkedProduce : ParkedUntilAll {
+  ParkedProduce() : ParkedUntilAll(Kind::produce) {}
   std::int16_t acks = -1;
   bool overdue = false;  // its time is over, and it goes on only because the disk is not done
   wire::ProduceResponse response;
   bool failed = false;
-  std::vector<Pending> pending;
-  std::size_t open = 0;
-  std::vector<Watch> watches;
   Broker::Committed committed;  // set: a coordinator waits, not a client
   ErrorCode internal_error = ErrorCode::none;  // for `committed`
+};
+
+// A DeleteRecords that waits for the low watermark.
+struct ParkedDelete : ParkedUntilAll {
+  ParkedDelete() : ParkedUntilAll(Kind::delete_records) {}
+  wire::DeleteRecordsResponse response;
+  wire::DeleteRecordsResponse::DeleteRecordsPartitionResult& answer(const Pending& of) {
+    return response.topics[of.topic_at].partitions[of.partition_at];
+  }
 };
 
 struct Broker::Impl {
@@ -197,7 +220,7 @@ struct Broker::Impl {
       }
     }
   }
-  // The high watermark moved by itself: followers hear of it with the next records, or soon.
+  // The high watermark moved by itself, or the log start: followers hear of it with the next records, or soon.
   void tell_followers(Partition& partition, Instant now) {
     for (Follow* f = partition.sessions.first(); f != nullptr; f = f->next) {
       f->session->mark_ready(f->self);
@@ -217,7 +240,15 @@ struct Broker::Impl {
     for (Watch* w = partition.produces.first(); w != nullptr; w = w->next) {
       wake(*w->operation);
     }
+    wake_deletes(partition);
     tell_followers(partition, now);
+  }
+  // Where the low watermark rose, and where the high watermark moved: a broker may have gone whose log start does not count any
+  // more, and as in Kafka its going alone wakes nobody.
+  void wake_deletes(Partition& partition) {
+    for (Watch* w = partition.deletes.first(); w != nullptr; w = w->next) {
+      wake(*w->operation);
+    }
   }
   // Readers of the partition see `bytes` more.
   void grew(Partition& partition, std::int64_t bytes) {
@@ -231,6 +262,7 @@ struct Broker::Impl {
     for (Watch* w = partition.produces.first(); w != nullptr; w = w->next) {
       wake(*w->operation);
     }
+    wake_deletes(partition);
   }
 
   void drop_partition(HostedTopic& topic, PartitionIndex index, std::vector<Error>& errors);
@@ -251,7 +283,8 @@ struct Broker::Impl {
   // empty where there is none.
   void mark_superseded(const wire::ProduceRequest& request, bool by_topic_id);
   void produce(const ProduceCaller& caller, wire::ProduceRequest& request, Now now, BrokerOutputs& out);
-  void park_produce(std::unique_ptr<ParkedProduce> parked, Instant deadline);
+  // Changes of its partitions wake the operation from now on.
+  void watch(ParkedUntilAll& operation, PurgatoryList Partition::* list);
   // Looks at what is still open. True: nothing is.
   bool look_at_produce(ParkedProduce& operation);
   // Something of it is not on the disk yet that must be.
@@ -260,6 +293,16 @@ struct Broker::Impl {
   void expire(ParkedProduce& operation, BrokerOutputs& out);
   void answer_produce(ParkedProduce& operation, BrokerOutputs& out);
   void append_internal(const std::string& topic, PartitionIndex index, Bytes batch, Now now, Committed done);
+
+  // ---- delete_records.cpp
+
+  // What one partition says to it at once. True: the low watermark is still below `required`.
+  bool delete_in(const Resolved& where, Offset offset, Instant now, Offset& required,
+                 wire::DeleteRecordsResponse::DeleteRecordsPartitionResult& answer);
+  void delete_records(const Ticket& ticket, const wire::DeleteRecordsRequest& request, Now now, BrokerOutputs& out);
+  // Looks at what is still open. True: nothing is.
+  bool look_at_delete(ParkedDelete& operation);
+  static void answer_delete(ParkedDelete& operation, BrokerOutputs& out);
 
   // ---- fetch: fetch.cpp
 
@@ -327,6 +370,7 @@ struct Broker::Impl {
   void answer_by(Parked& operation, Instant deadline);
   void park(std::unique_ptr<ParkedFetch> operation, Instant deadline);
   void park(std::unique_ptr<ParkedProduce> operation, Instant deadline);
+  void park(std::unique_ptr<ParkedDelete> operation, Instant deadline);
   void enter(Parked& operation, Instant deadline);
   void leave(Parked& operation);
   void settle(Now now, BrokerOutputs& out);
@@ -354,6 +398,7 @@ struct Broker::Impl {
   DeadlineHeap heap;
   std::unordered_map<Parked*, std::unique_ptr<ParkedFetch>> parked_fetches;
   std::unordered_map<Parked*, std::unique_ptr<ParkedProduce>> parked_produces;
+  std::unordered_map<Parked*, std::unique_ptr<ParkedDelete>> parked_deletes;
   std::unordered_map<ConnectionId, Parked*> by_connection;
   std::vector<Parked*> woken;
   std::deque<std::pair<Committed, ErrorCode>> internal_done;

@@ -234,12 +234,27 @@ Partition::Deleted Partition::delete_records(Offset offset) {
     result.error = wire::ErrorCode::offset_out_of_range;
     return result;
   }
+  const Offset before = log_->log_start_offset();
   if (!log_->advance_log_start_offset(target)) {
     result.error = wire::ErrorCode::kafka_storage_error;
     return result;
   }
-  result.low_watermark = log_->log_start_offset();
+  result.required = target;
+  result.moved = log_->log_start_offset() != before;
   return result;
+}
+
+Offset Partition::low_watermark() const {
+  if (!is_leader() || log_ == nullptr) {
+    return kNoOffset;
+  }
+  Offset lowest = log_->log_start_offset();
+  for (const Replica& replica : remote_) {
+    if (context_.alive(replica.id) != nullptr) {
+      lowest = std::min(lowest, replica.log_start);
+    }
+  }
+  return lowest;
 }
 
 void Partition::note_lagging() noexcept { context_.lagging.add(*this, lagging_at_); }

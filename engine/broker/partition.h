@@ -93,13 +93,17 @@ class Partition {
   // REQUIRES: check(true, …) is none. `acks` decides whether a too small ISR refuses. True in `moved`: readers see more.
   log::AppendOutcome append(log::AppendRequest request, std::int16_t acks, Instant now, bool& moved);
 
-  // DeleteRecords: raises the log start to `offset` (-1: the high watermark). The low watermark is the log start of the
-  // replica that is farthest back.
+  // DeleteRecords (KIP-107): raises the log start to `offset` (-1: the high watermark). The records are gone when the low
+  // watermark has reached `required`.
   struct Deleted {
     wire::ErrorCode error = wire::ErrorCode::none;
-    Offset low_watermark = kNoOffset;
+    Offset required = kNoOffset;
+    bool moved = false;  // the log start did
   };
   [[nodiscard]] Deleted delete_records(Offset offset);
+  // The smallest log start of the replicas that are alive; kNoOffset: one of them has not said it to this leader yet, or this is
+  // no leader.
+  [[nodiscard]] Offset low_watermark() const;
 
   // Up to where records count as written for `acks`: 1 wants them settled in this log, -1 committed.
   [[nodiscard]] Offset acknowledged_end(std::int16_t acks) const noexcept;
@@ -158,6 +162,7 @@ class Partition {
   PurgatoryList fetches;         // ParkedFetch that this partition can wake
   PurgatoryList follower_fetches;  // those of followers without a session
   PurgatoryList produces;        // ParkedProduce likewise
+  PurgatoryList deletes;         // ParkedDelete likewise
   FollowList sessions;           // followers' sessions that this partition is in
   Following* following = nullptr;  // while a fetcher follows its leader
 

@@ -203,18 +203,8 @@ void Broker::Impl::produce(const ProduceCaller& caller, wire::ProduceRequest& re
     return;
   }
   const bool early = trial::happens(trial::Oddity::early_time_out);
-  park_produce(std::move(parked), now.instant + milliseconds(early ? 0 : std::max(request.timeout_ms, 0)));
-}
-
-void Broker::Impl::park_produce(std::unique_ptr<ParkedProduce> parked, Instant deadline) {
-  ParkedProduce& operation = *parked;
-  operation.watches.resize(operation.pending.size());
-  for (std::size_t i = 0; i < operation.pending.size(); ++i) {
-    operation.watches[i].operation = &operation;
-    const ParkedProduce::Pending& pending = operation.pending[i];
-    at(hosted(pending.topic_id), pending.partition)->produces.add(operation.watches[i]);
-  }
-  park(std::move(parked), deadline);
+  watch(*parked, &Partition::produces);
+  park(std::move(parked), now.instant + milliseconds(early ? 0 : std::max(request.timeout_ms, 0)));
 }
 
 bool Broker::Impl::look_at_produce(ParkedProduce& operation) {
@@ -253,12 +243,8 @@ bool Broker::Impl::waits_for_disk(const ParkedProduce& operation) {
 }
 
 void Broker::Impl::finish_pending(ParkedProduce& operation, std::size_t i, ErrorCode error) {
-  ParkedProduce::Pending& pending = operation.pending[i];
-  pending.done = true;
-  --operation.open;
-  if (i < operation.watches.size()) {
-    PurgatoryList::remove(operation.watches[i]);
-  }
+  const ParkedProduce::Pending& pending = operation.pending[i];
+  operation.finish(i);
   operation.failed = operation.failed || error != ErrorCode::none;
   if (!operation.committed) {
     operation.response.responses[pending.topic_at].partition_responses[pending.partition_at].error_code = error;
@@ -321,7 +307,8 @@ void Broker::Impl::append_internal(const std::string& topic, PartitionIndex inde
   parked->committed = std::move(done);
   parked->pending.push_back({partition->topic().id, index, outcome.last_offset + 1, 0, 0, false});
   parked->open = 1;
-  park_produce(std::move(parked), kNever);
+  watch(*parked, &Partition::produces);
+  park(std::move(parked), kNever);
 }
 
 }  // namespace hw::broker

@@ -24,7 +24,7 @@ struct Ticket {
 };
 
 struct Parked {
-  enum class Kind : std::uint8_t { fetch, produce };
+  enum class Kind : std::uint8_t { fetch, produce, delete_records };
   explicit Parked(Kind which) noexcept : kind(which) {}
   Kind kind;
   Ticket ticket;

@@ -52,9 +52,12 @@ ErrorCode Broker::Impl::note_follower(const ParkedFetch& fetch, const FetchParti
   position.log_start = wanted.fetcher_log_start_offset;
   bool moved = false;
   const Offset before = partition.follower_log_end(fetch.replica);
+  const Offset low_before = partition.deletes.empty() ? kNoOffset : partition.low_watermark();
   const ErrorCode error = partition.follower_fetched(position, now, moved);
   if (moved) {
     watermark_moved(partition, now);
+  } else if (!partition.deletes.empty() && partition.low_watermark() > low_before) {
+    wake_deletes(partition);
   }
   if (before != kNoOffset && position.log_end < before) {
     // A request of an earlier connection that was overtaken by newer ones, or a log that was cut. The session that the follower

@@ -7,6 +7,16 @@
 
 namespace hw::broker {
 
+namespace {
+
+void stop_watching(ParkedUntilAll& operation) noexcept {
+  for (Watch& watch : operation.watches) {
+    PurgatoryList::remove(watch);
+  }
+}
+
+}  // namespace
+
 void Broker::Impl::park(std::unique_ptr<ParkedFetch> operation, Instant deadline) {
   Parked& waiting_one = *operation;
   enter(waiting_one, deadline);
@@ -17,6 +27,21 @@ void Broker::Impl::park(std::unique_ptr<ParkedProduce> operation, Instant deadli
   Parked& waiting_one = *operation;
   enter(waiting_one, deadline);
   parked_produces.emplace(&waiting_one, std::move(operation));
+}
+
+void Broker::Impl::park(std::unique_ptr<ParkedDelete> operation, Instant deadline) {
+  Parked& waiting_one = *operation;
+  enter(waiting_one, deadline);
+  parked_deletes.emplace(&waiting_one, std::move(operation));
+}
+
+void Broker::Impl::watch(ParkedUntilAll& operation, PurgatoryList Partition::*list) {
+  operation.watches.resize(operation.pending.size());
+  for (std::size_t i = 0; i < operation.pending.size(); ++i) {
+    operation.watches[i].operation = &operation;
+    const ParkedUntilAll::Pending& pending = operation.pending[i];
+    (at(hosted(pending.topic_id), pending.partition)->*list).add(operation.watches[i]);
+  }
 }
 
 void Broker::Impl::answer_by(Parked& operation, Instant deadline) {
@@ -58,13 +83,12 @@ void Broker::Impl::leave(Parked& operation) {
       give_back(std::move(node.mapped()));
       break;
     }
-    case Parked::Kind::produce: {
-      auto node = parked_produces.extract(&operation);
-      for (Watch& watch : node.mapped()->watches) {
-        PurgatoryList::remove(watch);
-      }
+    case Parked::Kind::produce:
+      stop_watching(*parked_produces.extract(&operation).mapped());
       break;
-    }
+    case Parked::Kind::delete_records:
+      stop_watching(*parked_deletes.extract(&operation).mapped());
+      break;
   }
 }
 
@@ -106,6 +130,14 @@ void Broker::Impl::look_at(Parked& operation, Now now, bool must_answer, BrokerO
         heap.remove(produce);
         produce.deadline = kNever;
         heap.push(produce);
+      }
+      break;
+    }
+    case Parked::Kind::delete_records: {
+      auto& deletion = static_cast<ParkedDelete&>(operation);
+      answered = must_answer || look_at_delete(deletion);  // too late is too late, as in Kafka
+      if (answered) {
+        answer_delete(deletion, out);
       }
       break;
     }

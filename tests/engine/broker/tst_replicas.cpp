@@ -166,6 +166,7 @@ struct World {
     std::int64_t replica_epoch = -2;  // -2: the right one
     std::string rack;
     bool name = true;
+    std::int64_t log_start = 0;
   };
   std::uint64_t fetch(const Ask& ask) {
     wire::FetchRequest request;
@@ -186,13 +187,49 @@ struct World {
       partition.fetch_offset = Offset(ask.offset);
       partition.current_leader_epoch = LeaderEpoch(ask.epoch);
       partition.last_fetched_epoch = LeaderEpoch(ask.last_epoch);
-      partition.log_start_offset = Offset(0);
+      partition.log_start_offset = Offset(ask.log_start);
       partition.partition_max_bytes = 1 << 20;
     }
     ++serial;
     broker->fetch({ConnectionId(serial), serial}, request, 18, both(), out);
     settle();
     return serial;
+  }
+  // `records` committed records of partition 0; both followers have told that they have them all.
+  void fill(int records) {
+    for (int i = 0; i < records; ++i) {
+      produce(1);
+    }
+    has(1, 0, records);
+    has(2, 0, records);
+  }
+  // A follower has everything up to `end`, and its log begins at `start`.
+  std::uint64_t has(int follower, std::int64_t start, std::int64_t end = 10, std::int32_t wait_ms = 0, int epoch = 0) {
+    return fetch({.replica = follower, .offset = end, .epoch = epoch, .wait_ms = wait_ms, .log_start = start});
+  }
+  std::uint64_t delete_records(const std::vector<std::pair<int, std::int64_t>>& offsets, std::int32_t timeout_ms = 1'000,
+                               const std::string& topic = "t") {
+    wire::DeleteRecordsRequest request;
+    request.timeout_ms = timeout_ms;
+    auto& entry = request.topics.emplace_back();
+    entry.name = topic;
+    for (const auto& [partition, to] : offsets) {
+      entry.partitions.push_back({PartitionIndex(partition), Offset(to), {}});
+    }
+    ++serial;
+    broker->delete_records({ConnectionId(serial), serial}, request, both(), out);
+    settle();
+    return serial;
+  }
+  using Deletion = std::pair<ErrorCode, std::int64_t>;  // error, low watermark
+  [[nodiscard]] std::optional<Deletion> deleted(std::uint64_t ticket, std::size_t at = 0) const {
+    for (const auto& done : out.deleted) {
+      if (done.ticket.serial == ticket) {
+        const auto& answer = done.response.topics.at(0).partitions.at(at);
+        return Deletion{answer.error_code, answer.low_watermark};
+      }
+    }
+    return std::nullopt;
   }
   [[nodiscard]] const wire::FetchResponse* fetched(std::uint64_t ticket) const {
     for (const auto& done : out.fetched) {
@@ -341,6 +378,180 @@ class TstReplicas : public QObject {
     QCOMPARE(world.partition(0).follower_log_end(BrokerId(1)), Offset(1));
     world.fetch({.replica = 2, .offset = 1, .last_epoch = 0});
     QCOMPARE(world.partition(0).log()->high_watermark(), Offset(1));
+  }
+
+  // --- DeleteRecords. The values are those of Kafka 4.4.0 with three replicas.
+
+  void deleted_records_are_gone_when_every_replica_says_so() {
+    World world;
+    world.fill(10);
+    const auto ticket = world.delete_records({{0, 3}});
+    QVERIFY(!world.deleted(ticket));
+    QCOMPARE(world.partition().log()->log_start_offset(), Offset(3));
+    world.has(1, 3);
+    QVERIFY(!world.deleted(ticket));
+    world.has(2, 3);
+    QCOMPARE(world.deleted(ticket), (World::Deletion{ErrorCode::none, 3}));
+    // There is nothing to wait for where all are as far, or further.
+    QCOMPARE(world.deleted(world.delete_records({{0, 3}})), (World::Deletion{ErrorCode::none, 3}));
+    QCOMPARE(world.deleted(world.delete_records({{0, 1}})), (World::Deletion{ErrorCode::none, 3}));
+    // -1: up to the high watermark.
+    const auto all = world.delete_records({{0, -1}});
+    world.has(1, 10);
+    world.has(2, 10);
+    QCOMPARE(world.deleted(all), (World::Deletion{ErrorCode::none, 10}));
+    QCOMPARE(world.deleted(world.delete_records({{0, 11}})), (World::Deletion{ErrorCode::offset_out_of_range, -1}));
+    QCOMPARE(world.deleted(world.delete_records({{0, -2}})), (World::Deletion{ErrorCode::offset_out_of_range, -1}));
+    QCOMPARE(world.broker->parked(), std::size_t{0});
+  }
+
+  void followers_hear_of_deleted_records_at_once() {
+    World world;
+    world.fill(10);
+    const auto waits = world.has(1, 0, 10, 500);
+    QVERIFY(world.fetched(waits) == nullptr);
+    world.delete_records({{0, 4}});
+    world.pass(milliseconds(10));
+    QVERIFY(world.fetched(waits) != nullptr);
+    QCOMPARE(world.data(waits).log_start_offset, Offset(4));
+    // A session likewise, and it is told once.
+    world.fetch({.replica = 1, .offset = 10, .session_epoch = 0, .log_start = 4});
+    const std::int32_t session = world.out.fetched.back().response.session_id;
+    const auto quiet = world.fetch({.replica = 1, .session = session, .session_epoch = 1, .name = false});
+    QVERIFY(world.fetched(quiet) == nullptr);
+    world.delete_records({{0, 5}});
+    world.pass(milliseconds(10));
+    QCOMPARE(world.data(quiet).log_start_offset, Offset(5));
+    const auto again = world.fetch({.replica = 1, .session = session, .session_epoch = 2, .name = false});
+    world.delete_records({{0, 5}});
+    world.pass(milliseconds(10));
+    QVERIFY(world.fetched(again) == nullptr);
+  }
+
+  void deleting_times_out_while_a_replica_in_sync_is_silent() {
+    World world;
+    world.fill(10);
+    const auto ticket = world.delete_records({{0, 3}}, 1'500);
+    world.has(1, 3);
+    world.pass(milliseconds(1'499));
+    QVERIFY(!world.deleted(ticket));
+    world.pass(milliseconds(1));
+    QCOMPARE(world.deleted(ticket), (World::Deletion{ErrorCode::request_timed_out, 0}));
+    QCOMPARE(world.partition().log()->log_start_offset(), Offset(3));
+    // What is asked for counts, not where the leader's log begins already.
+    const auto back = world.delete_records({{0, 1}}, 500);
+    QVERIFY(!world.deleted(back));
+    world.pass(milliseconds(500));
+    QCOMPARE(world.deleted(back), (World::Deletion{ErrorCode::request_timed_out, 0}));
+    QCOMPARE(world.deleted(world.delete_records({{0, 0}}, 500)), (World::Deletion{ErrorCode::none, 0}));
+    // Without time it is done, and whoever asks does not learn where.
+    QCOMPARE(world.deleted(world.delete_records({{0, 4}}, 0)), (World::Deletion{ErrorCode::request_timed_out, 0}));
+    QCOMPARE(world.deleted(world.delete_records({{0, 5}}, -1)), (World::Deletion{ErrorCode::request_timed_out, 0}));
+    QCOMPARE(world.partition().log()->log_start_offset(), Offset(5));
+    // A record that not all have is beyond the high watermark.
+    world.produce(1);
+    QCOMPARE(world.deleted(world.delete_records({{0, 11}})), (World::Deletion{ErrorCode::offset_out_of_range, -1}));
+    // Two that wait end together when the replica speaks again.
+    const auto first = world.delete_records({{0, 6}});
+    const auto second = world.delete_records({{0, 8}});
+    world.has(1, 8);
+    world.has(2, 8);
+    QCOMPARE(world.deleted(first), (World::Deletion{ErrorCode::none, 8}));
+    QCOMPARE(world.deleted(second), (World::Deletion{ErrorCode::none, 8}));
+  }
+
+  void a_replica_counts_until_it_is_fenced() {
+    World world;
+    world.fill(10);
+    world.change(std::vector<BrokerId>{BrokerId(0), BrokerId(1)}, std::nullopt);
+    world.has(1, 0);
+    const auto alive = world.delete_records({{0, 2}}, 500);  // out of the ISR, not fenced
+    world.has(1, 2);
+    QVERIFY(!world.deleted(alive));
+    world.pass(milliseconds(500));
+    QCOMPARE(world.deleted(alive), (World::Deletion{ErrorCode::request_timed_out, 0}));
+    // One that waits already does not notice that a broker was fenced, unless something else moves.
+    const auto waits = world.delete_records({{0, 2}}, 30'000);
+    const auto woken = world.delete_records({{0, 2}}, 60'000);
+    world.fence(2, true);
+    world.has(1, 2);
+    world.pass(seconds(30));
+    QCOMPARE(world.deleted(waits), (World::Deletion{ErrorCode::request_timed_out, 0}));
+    QVERIFY(!world.deleted(woken));
+    QCOMPARE(world.deleted(world.delete_records({{0, 2}})), (World::Deletion{ErrorCode::none, 2}));
+    world.produce(1);
+    world.has(1, 2, 11);
+    QCOMPARE(world.deleted(woken), (World::Deletion{ErrorCode::none, 2}));
+    // Back, it counts with what it said last.
+    world.fence(2, false);
+    QCOMPARE(world.deleted(world.delete_records({{0, 2}}, 0)), (World::Deletion{ErrorCode::request_timed_out, 0}));
+  }
+
+  void a_new_leader_does_not_know_where_logs_begin() {
+    World world;
+    world.fill(10);
+    world.change(std::nullopt, 1);
+    const auto elsewhere = world.delete_records({{0, 3}});
+    QCOMPARE(world.deleted(elsewhere), (World::Deletion{ErrorCode::not_leader_or_follower, -1}));
+    world.change(std::nullopt, 0);
+    world.has(1, 0, 10, 0, 2);
+    QCOMPARE(world.deleted(world.delete_records({{0, 3}}, 0)), (World::Deletion{ErrorCode::request_timed_out, -1}));
+    const auto nothing = world.delete_records({{0, 0}}, 500);  // not even that is known
+    world.pass(milliseconds(500));
+    QCOMPARE(world.deleted(nothing), (World::Deletion{ErrorCode::request_timed_out, -1}));
+    const auto ticket = world.delete_records({{0, 3}});
+    world.has(1, 3, 10, 0, 2);
+    world.has(2, 3, 10, 0, 2);
+    QCOMPARE(world.deleted(ticket), (World::Deletion{ErrorCode::none, 3}));
+  }
+
+  // Whoever waits hears nothing of it before its time is over.
+  void deleting_times_out_when_the_leader_changes_or_the_topic_goes() {
+    World world;
+    world.fill(10);
+    const auto ticket = world.delete_records({{0, 4}}, 9'000);
+    world.change(std::nullopt, 1);
+    world.pass(milliseconds(8'999));
+    QVERIFY(!world.deleted(ticket));
+    world.pass(milliseconds(1));
+    QCOMPARE(world.deleted(ticket), (World::Deletion{ErrorCode::request_timed_out, 0}));
+    world.change(std::nullopt, 0);
+    const auto doomed = world.delete_records({{0, 4}}, 9'000);
+    wire::RemoveTopicRecord gone;
+    gone.topic_id = kTopic;
+    world.replay(gone);
+    world.publish();
+    world.pass(seconds(9));
+    QCOMPARE(world.deleted(doomed), (World::Deletion{ErrorCode::request_timed_out, -1}));
+    QCOMPARE(world.broker->parked(), std::size_t{0});
+  }
+
+  void one_answer_for_all_partitions() {
+    World world(2);
+    world.fill(10);
+    const auto ticket = world.delete_records({{0, 4}, {1, 0}, {7, 1}});
+    QVERIFY(!world.deleted(ticket));  // partition 1 is empty: nobody has said anything of it
+    world.fetch({.replica = 1, .p = 1, .wait_ms = 0});
+    world.fetch({.replica = 2, .p = 1, .wait_ms = 0});
+    world.has(1, 4);
+    QVERIFY(!world.deleted(ticket));
+    world.pass(seconds(1));
+    QCOMPARE(world.deleted(ticket, 0), (World::Deletion{ErrorCode::request_timed_out, 0}));
+    QCOMPARE(world.deleted(ticket, 1), (World::Deletion{ErrorCode::none, 0}));
+    QCOMPARE(world.deleted(ticket, 2), (World::Deletion{ErrorCode::unknown_topic_or_partition, -1}));
+    QCOMPARE(world.deleted(world.delete_records({{0, 0}}, 1'000, "nobody")),
+             (World::Deletion{ErrorCode::unknown_topic_or_partition, -1}));
+    // Twice in one request: the last one counts.
+    const auto twice = world.delete_records({{0, 6}, {0, 5}});
+    world.has(1, 5);
+    world.has(2, 5);
+    QCOMPARE(world.deleted(twice), (World::Deletion{ErrorCode::none, 5}));
+    QCOMPARE(world.partition().log()->log_start_offset(), Offset(5));
+    // A client that has gone is not answered, and nothing is left of its request.
+    const auto left = world.delete_records({{0, 9}});
+    world.broker->disconnected(ConnectionId(left));
+    world.pass(seconds(2));
+    QVERIFY(!world.deleted(left));
   }
 
   // What a window draws: how far each follower is, when it fetched and when it last had everything.
