@@ -32,6 +32,7 @@ constexpr Name<Canary> kCanaries[] = {
     {Canary::never_expands, "never-expands"},
     {Canary::stale_fetch_counts, "stale-fetch-counts"},
     {Canary::acks_before_isr, "acks-before-isr"},
+    {Canary::deletes_alone, "deletes-alone"},
     {Canary::repeats_appended, "repeats-appended"},
     {Canary::refuses_torn_tail, "refuses-torn-tail"},
     {Canary::keeps_leader_epoch, "keeps-leader-epoch"},

@@ -45,6 +45,7 @@ enum class Canary : std::uint8_t {
   never_expands,                // and this one never does
   stale_fetch_counts,           // a fetch with an old leader epoch says how far the follower is
   acks_before_isr,              // acks=all is answered when the leader has the records
+  deletes_alone,                // DeleteRecords is answered when the leader's log has lost them
   // logs
   repeats_appended,             // what an idempotent producer sends again is appended again
   refuses_torn_tail,            // a log whose end was torn when power was lost does not open
@@ -66,7 +67,7 @@ enum class Canary : std::uint8_t {
 enum class Oddity : std::uint8_t {
   short_fetch,            // a leader answers a Fetch with one batch a partition
   lost_fetch_session,     // a fetch session is gone when it is used again
-  early_time_out,         // a produce that waits is told that its time is up
+  early_time_out,         // a produce or DeleteRecords that waits is told that its time is up
   refused_isr,            // the controller does not attempt a change of an ISR now
   early_roll,             // a log goes on in a new segment
   early_snapshot,         // a snapshot of the metadata after each commit

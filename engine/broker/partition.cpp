@@ -250,7 +250,7 @@ Offset Partition::low_watermark() const {
   }
   Offset lowest = log_->log_start_offset();
   for (const Replica& replica : remote_) {
-    if (context_.alive(replica.id) != nullptr) {
+    if (context_.alive(replica.id) != nullptr && !trial::has_bug(trial::Canary::deletes_alone)) {
       lowest = std::min(lowest, replica.log_start);
     }
   }

@@ -164,7 +164,23 @@ void AdminHost::delete_records(const metadata::TopicImage& topic, std::int32_t p
   auto& one = wanted.partitions.emplace_back();
   one.partition_index = PartitionIndex(partition);
   one.offset = Offset(offset);
-  call<wire::DeleteRecordsResponse>(client::Target::leader_of(topic.name, partition), std::move(request));
+  const std::size_t at = history().deletions.size();
+  history().deletions.push_back({key, offset, false, std::nullopt});
+  call<wire::DeleteRecordsResponse>(client::Target::leader_of(topic.name, partition), std::move(request),
+                                    [this, at](const client::AdminResult& result) {
+                                      History::Deletion& deletion = history().deletions[at];
+                                      deletion.over = true;
+                                      const auto* const answer = std::get_if<client::Answer>(&result.value);
+                                      wire::DeleteRecordsResponse response;
+                                      if (result.error || answer == nullptr || !client::decode_answer(*answer, response) ||
+                                          response.topics.empty() || response.topics.front().partitions.empty()) {
+                                        return;
+                                      }
+                                      const auto& told = response.topics.front().partitions.front();
+                                      if (told.error_code == wire::ErrorCode::none) {
+                                        deletion.low_watermark = told.low_watermark;
+                                      }
+                                    });
 }
 
 void AdminHost::reassign(const metadata::MetadataImage& image, const metadata::TopicImage& topic, std::int32_t partition) {

@@ -62,6 +62,14 @@ struct History {
   std::map<std::int32_t, std::vector<std::int64_t>> lives;  // by producer that died: the first number of each life after its first
   std::map<PartitionKey, std::int64_t> deletable;  // records below this offset may be gone (DeleteRecords was asked for)
 
+  struct Deletion {  // a DeleteRecords, and what came back
+    PartitionKey partition;
+    std::int64_t offset = 0;
+    bool over = false;
+    std::optional<std::int64_t> low_watermark;  // set: it is done, everywhere
+  };
+  std::vector<Deletion> deletions;
+
   // Groups. What a commit that was answered said last, and what a consumer was given to begin with.
   struct Begun {
     std::string group;

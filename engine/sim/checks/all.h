@@ -17,5 +17,6 @@ using CheckPtr = std::unique_ptr<Check>;
 [[nodiscard]] CheckPtr make_group_offsets(const Watched& watched, const Check::Report& report);         // 08
 [[nodiscard]] CheckPtr make_group_members(const Watched& watched, const Check::Report& report);         // 09
 [[nodiscard]] CheckPtr make_one_copy(const Watched& watched, const Check::Report& report);              // 10
+[[nodiscard]] CheckPtr make_deleted_records(const Watched& watched, const Check::Report& report);       // 13
 
 }  // namespace hw::sim

@@ -17,6 +17,7 @@ std::vector<std::unique_ptr<Check>> make_checks(const Watched& watched, const Ch
   all.push_back(make_group_offsets(watched, report));
   all.push_back(make_group_members(watched, report));
   all.push_back(make_one_copy(watched, report));
+  all.push_back(make_deleted_records(watched, report));
   return all;
 }
 

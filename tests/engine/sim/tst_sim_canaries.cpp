@@ -57,6 +57,7 @@ const std::vector<Row>& rows() {
       {Canary::repeats_appended, {"10"}, {Fault::broken_streams, Fault::kill}},
       {Canary::never_expands, {"11"}, {Fault::kill, Fault::cut}},
       {Canary::spins, {"12"}, {Fault::kill}},
+      {Canary::deletes_alone, {"13"}, {Fault::cut, Fault::pause}, {Deed::delete_records}},
   };
   return all;
 }
@@ -138,7 +139,7 @@ void TestSimCanaries::canaries_are_found() {
 }
 
 void TestSimCanaries::each_check_has_a_canary() {
-  for (const std::string_view check : {"00", "01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "11", "12"}) {
+  for (const std::string_view check : {"00", "01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "11", "12", "13"}) {
     const bool has = std::any_of(rows().begin(), rows().end(), [&](const Row& row) { return row.checks.front() == check; });
     QVERIFY2(has, std::string(check).c_str());
   }
