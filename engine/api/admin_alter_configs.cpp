@@ -7,6 +7,7 @@
 #include "engine/api/admin_handlers.h"
 #include "engine/api/log_levels.h"
 #include "engine/metadata/controller.h"
+#include "engine/wire/msg/apis.h"
 
 namespace hw::api {
 namespace {
@@ -18,7 +19,7 @@ using metadata::ResourceEdit;
 using wire::ErrorCode;
 
 template <class Response>
-void answer(Node& node, const ReplyToken& token, const std::vector<ResourceEdit>& edits, const std::vector<Refusal>& refusals) {
+Response response_of(const std::vector<ResourceEdit>& edits, const std::vector<Refusal>& refusals) {
   Response response;
   for (std::size_t i = 0; i < edits.size(); ++i) {
     auto& result = response.responses.emplace_back();
@@ -31,7 +32,7 @@ void answer(Node& node, const ReplyToken& token, const std::vector<ResourceEdit>
       result.error_message = refusals[i].message;
     }
   }
-  node.reply(token, response);
+  return response;
 }
 
 // Levels of loggers are this node's own and end with it: they never reach the controller.
@@ -92,21 +93,73 @@ std::optional<Refusal> taker_refusal(Node& node, const ResourceEdit& edit) {
   return metadata::taker_refusal(edit, *node.image(), node.controller().broker_configs(), node.options().node);
 }
 
-bool any_is_ours(Node& node, const std::vector<ResourceEdit>& edits) {
-  const std::vector<Refusal> refusals = metadata::form_refusals(edits);
-  for (std::size_t i = 0; i < edits.size(); ++i) {
-    if (refusals[i].error == ErrorCode::none &&
-        (static_cast<ConfigResourceType>(edits[i].type) == ConfigResourceType::broker_logger || taker_refusal(node, edits[i]))) {
-      return true;
-    }
+// The same request with these of its resources only.
+template <class Request>
+Request only(const Request& request, const std::vector<std::size_t>& places) {
+  Request some;
+  some.validate_only = request.validate_only;
+  for (const std::size_t place : places) {
+    some.resources.push_back(request.resources[place]);
   }
-  return false;
+  return some;
+}
+
+// The rest of a request goes to the active controller elsewhere; its answers take their places among those of this broker.
+template <class Response, class Request>
+void pass_on(Node& node, const RequestContext& context, const Request& request, const std::vector<ResourceEdit>& edits,
+             std::vector<Refusal> refusals, std::vector<std::size_t> places) {
+  if (places.size() == edits.size()) {
+    node.pass_on(context, std::nullopt);
+    return;
+  }
+  const std::int16_t version = context.api_version;
+  wire::Writer writer;
+  writer.raw(context.frame->span().subspan(0, context.header_size));
+  const bool encoded = encode(writer, only(request, places), version);
+  HW_ASSERT(encoded, "what came in a version goes on in it");
+  PartForController part;
+  part.request = writer.finish().flatten();
+  part.fail = [&node, token = context.token, response = response_of<Response>(edits, refusals), places](
+                  ErrorCode error, const std::string& message) mutable {
+    for (const std::size_t place : places) {
+      response.responses[place].error_code = error;
+      response.responses[place].error_message = message;
+    }
+    node.reply(token, response);
+  };
+  part.complete = [version, response = response_of<Response>(edits, refusals),
+                   places = std::move(places)](const Bytes& frame) mutable -> Result<Bytes> {
+    const bool tagged = wire::response_header_version(Response::kApiKey, version) >= 1;
+    wire::Reader reader(frame);
+    wire::Writer whole;
+    whole.int32(reader.int32());
+    if (tagged) {
+      std::vector<wire::RawTaggedField> unknown;
+      reader.skip_tags(unknown);
+      whole.tag_count(0);
+    }
+    Response answered;
+    if (!decode(reader, answered, version) || answered.responses.size() != places.size()) {
+      return fail(Errc::invalid, "the controller's answer to a change of configurations does not decode");
+    }
+    response.throttle_time_ms = answered.throttle_time_ms;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      response.responses[places[i]] = std::move(answered.responses[i]);
+    }
+    if (!encode(whole, response, version)) {
+      return fail(Errc::invalid, "an answer to a change of configurations cannot be encoded");
+    }
+    return whole.finish().flatten();
+  };
+  node.pass_on(context, std::move(part));
 }
 
 // What the controller need not see is answered here; the rest goes to it in one request.
-template <class Response>
-void alter(Node& node, const RequestContext& context, std::vector<ResourceEdit> edits, bool validate_only) {
+template <class Response, class Request>
+void alter(Node& node, const RequestContext& context, const Request& request) {
   const ReplyToken token = context.token;
+  const bool validate_only = request.validate_only;
+  std::vector<ResourceEdit> edits = edits_of(request);
   std::vector<Refusal> refusals = metadata::form_refusals(edits);
   std::vector<ResourceEdit> rest;
   std::vector<std::size_t> places;
@@ -128,7 +181,11 @@ void alter(Node& node, const RequestContext& context, std::vector<ResourceEdit> 
     places.push_back(i);
   }
   if (rest.empty()) {
-    answer<Response>(node, token, edits, refusals);
+    node.reply(token, response_of<Response>(edits, refusals));
+    return;
+  }
+  if (context.listener_kind == ListenerKind::client && !node.controller().active()) {
+    pass_on<Response>(node, context, request, edits, std::move(refusals), std::move(places));
     return;
   }
   node.controller().alter_configs(rest, validate_only,
@@ -137,7 +194,7 @@ void alter(Node& node, const RequestContext& context, std::vector<ResourceEdit> 
                                     for (std::size_t i = 0; i < places.size(); ++i) {
                                       refusals[places[i]] = results[i];
                                     }
-                                    answer<Response>(node, token, edits, refusals);
+                                    node.reply(token, response_of<Response>(edits, refusals));
                                   });
 }
 
@@ -145,16 +202,11 @@ void alter(Node& node, const RequestContext& context, std::vector<ResourceEdit> 
 
 void handle_incremental_alter_configs(Node& node, const RequestContext& context,
                                       wire::IncrementalAlterConfigsRequest& request) {
-  alter<wire::IncrementalAlterConfigsResponse>(node, context, edits_of(request), request.validate_only);
+  alter<wire::IncrementalAlterConfigsResponse>(node, context, request);
 }
 
 void handle_alter_configs(Node& node, const RequestContext& context, wire::AlterConfigsRequest& request) {
-  alter<wire::AlterConfigsResponse>(node, context, edits_of(request), request.validate_only);
-}
-
-bool concerns_this_broker(Node& node, const wire::AlterConfigsRequest& request) { return any_is_ours(node, edits_of(request)); }
-bool concerns_this_broker(Node& node, const wire::IncrementalAlterConfigsRequest& request) {
-  return any_is_ours(node, edits_of(request));
+  alter<wire::AlterConfigsResponse>(node, context, request);
 }
 
 void handle_list_config_resources(Node& node, const RequestContext& context, wire::ListConfigResourcesRequest& request) {

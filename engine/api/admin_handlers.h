@@ -88,11 +88,6 @@ void handle_init_producer_id(Node& node, const RequestContext& context, wire::In
 inline constexpr std::int32_t kAllTopicOperations = 3576;    // READ … ALTER_CONFIGS
 inline constexpr std::int32_t kAllClusterOperations = 8096;  // CREATE … CREATE_TOKENS
 
-// Whether a broker that is no controller answers such a request itself: it names loggers, which are this process's own, or asks
-// this broker for something that it refuses.
-[[nodiscard]] bool concerns_this_broker(Node& node, const wire::AlterConfigsRequest& request);
-[[nodiscard]] bool concerns_this_broker(Node& node, const wire::IncrementalAlterConfigsRequest& request);
-
 // Why a resource named `name` is not for this node: nothing where it is its own id (Kafka's broker and logger resources).
 [[nodiscard]] std::optional<std::string> other_node(std::string_view name, BrokerId self);
 

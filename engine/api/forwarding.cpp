@@ -91,6 +91,10 @@ bool forwardable(std::int16_t api_key) noexcept {
   }
 }
 
+bool answered_in_part(std::int16_t api_key) noexcept {
+  return api_key == wire::AlterConfigsRequest::kApiKey || api_key == wire::IncrementalAlterConfigsRequest::kApiKey;
+}
+
 void Forwarding::pump(const std::optional<PeerAddress>& controller, PeerChannels& channels, Now now, Outputs& out) {
   for (Waiting& request : std::exchange(waiting_, {})) {
     if (request.deadline > now.instant) {
@@ -107,7 +111,7 @@ void Forwarding::pump(const std::optional<PeerAddress>& controller, PeerChannels
   }
   for (Waiting& request : std::exchange(waiting_, {})) {
     wire::EnvelopeRequest envelope;
-    envelope.request_data = request.frame;
+    envelope.request_data = request.part ? request.part->request : request.frame;
     envelope.request_principal = principal();
     envelope.client_host_address = address_of(request.peer);
     const Duration left = std::min(request.deadline - now.instant, kPeerRequestTimeout);
@@ -115,7 +119,7 @@ void Forwarding::pump(const std::optional<PeerAddress>& controller, PeerChannels
         PeerChannels::Purpose::controller, 0, *controller, envelope, 0, left, out,
         [this, instant = now.instant, request = std::move(request)](Result<wire::EnvelopeResponse> response) mutable {
           if (response && response->error_code == wire::ErrorCode::none && response->response_data) {
-            answer_(request.token, *response->response_data);
+            answer_(request.token, request.part ? request.part->complete(*response->response_data) : *response->response_data);
           } else if (response && response->error_code != wire::ErrorCode::not_controller) {
             answer_(request.token, fail(Errc::invalid, "the controller refused the envelope: " +
                                                            std::string(wire::error_name(response->error_code))));

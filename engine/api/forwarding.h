@@ -25,6 +25,8 @@ inline constexpr Duration kForwardFor = seconds(60);          // how long a requ
 
 // Whether a broker passes this API on to the controller.
 [[nodiscard]] bool forwardable(std::int16_t api_key) noexcept;
+// Whether the broker that a client asked answers some of it itself: its handler passes on what is left (Node::pass_on()).
+[[nodiscard]] bool answered_in_part(std::int16_t api_key) noexcept;
 
 class Forwarding {
  public:
@@ -34,6 +36,7 @@ class Forwarding {
     Bytes frame;       // of the client, without length prefix
     std::string peer;  // address:port of the client
     Instant deadline;
+    std::optional<PartForController> part;  // nothing: the whole frame goes there
   };
   // What became of it: a whole response frame (header included, no length prefix), or why there is none.
   using Answer = std::function<void(const ReplyToken& token, Result<Bytes> frame)>;

@@ -74,11 +74,21 @@ struct RequestContext {
   std::string_view software_name;     // what ApiVersions told; empty: nothing yet
   std::string_view software_version;
   std::string_view user = "ANONYMOUS";  // nobody proves who he is on a listener without authentication
+  const Bytes* frame = nullptr;  // the request as it came, header included, no length prefix
+  std::size_t header_size = 0;
   // ApiVersions only: the client asked for a version that is not offered; api_version is 0 and the body is not decoded.
   bool version_unsupported = false;
   Now now;
   event::ConnectionCounters* counters = nullptr;  // null: nobody counts
   [[nodiscard]] ConnectionId connection() const noexcept { return token.connection; }
+};
+
+// Of a request that a broker answers for the rest itself: what the active controller is asked, and what makes the client's answer
+// out of the controller's. Both are whole frames without length prefix.
+struct PartForController {
+  Bytes request;
+  std::function<Result<Bytes>(const Bytes& answer)> complete;
+  std::function<void(wire::ErrorCode error, const std::string& message)> fail;  // answers the client when there is no answer to that part
 };
 
 // What a handler may use of its node. Implemented by NodeCore (and by fakes in tests of handlers).
@@ -110,6 +120,9 @@ class Node {
   // A request that a broker passed on for its client (KIP-590): `request` is served as if it had come from there, and the answer
   // goes back inside the envelope of `context`.
   virtual void serve_enveloped(const RequestContext& context, const Bytes& request, std::string_view client_host) = 0;
+
+  // A request that came to a broker that is not the active controller goes to it, as a whole or in part.
+  virtual void pass_on(const RequestContext& context, std::optional<PartForController> part) = 0;
 
   // A request to the quorum of the metadata log (quorum_question.h); it answers in its own time.
   virtual void ask_quorum(const RequestContext& context, struct QuorumQuestion question) = 0;

@@ -187,13 +187,11 @@ struct NodeCore::Impl final : Node, ClusterLink::Host {
 
   void request(ConnectionId id, const Bytes& frame, Now now, Outputs& outputs);
 
-  // Whether a request is the active controller's business; what concerns this broker alone is not.
-  [[nodiscard]] bool passes_on(const RequestFrame& parsed, const Bytes& frame);
-
   void serve(ConnectionId id, Connection& connection, const RequestFrame& parsed, const Bytes& frame,
              std::string_view client_host);
 
   void serve_enveloped(const RequestContext& outer, const Bytes& frame, std::string_view client_host) override;
+  void pass_on(const RequestContext& context, std::optional<PartForController> part) override;
 
   // What came back for a request that was passed on: the frame as it is, or nothing, which ends the client's connection.
   void forwarded(const ReplyToken& token, Result<Bytes> frame) override;

@@ -2,15 +2,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/api/admin_handlers.h"
 #include "engine/api/error_answers.h"
 #include "engine/api/node_impl.h"
 #include "engine/api/quorum_question.h"
-#include "engine/wire/msg/alter_configs.h"
 #include "engine/wire/msg/api_versions.h"
 #include "engine/wire/msg/apis.h"
 #include "engine/wire/msg/envelope.h"
-#include "engine/wire/msg/incremental_alter_configs.h"
 #include "engine/wire/record/batch.h"
 
 namespace hw::api {
@@ -90,7 +87,13 @@ void NodeCore::Impl::finish_reply(const ReplyToken& token, BytesChain frame, std
   HW_ASSERT(connection != nullptr, "a reply is finished in the turn it began");
   const bool lost_controller = std::exchange(connection->open.lost_controller, false);
   if (lost_controller && !connection->open.envelope) {
-    link->forward({token, connection->open.api_key, std::move(connection->open.frame), connection->peer, connection->open.deadline});
+    const Bytes again = connection->open.frame;
+    if (answered_in_part(connection->open.api_key) && !controller().active()) {
+      // As if it came now: this broker answers its part of it, and passes on the rest.
+      serve(token.connection, *connection, parse_request_frame(again.span()), again, connection->client_host);
+    } else {
+      link->forward({token, connection->open.api_key, again, connection->peer, connection->open.deadline, std::nullopt});
+    }
     return;
   }
   const std::optional<std::int32_t> envelope = std::exchange(connection->open.envelope, std::nullopt);
@@ -186,35 +189,18 @@ void NodeCore::Impl::request(ConnectionId id, const Bytes& frame, Now now, Outpu
   }
   connection.open = {++serial, parsed.api_key, parsed.version_unsupported ? std::int16_t{0} : parsed.api_version,
                      parsed.correlation_id, frame.size(), std::nullopt, {}, {}, false};
-  if (connection.listener == ListenerKind::client && passes_on(parsed, frame)) {
-    const Instant deadline = now_.instant + kForwardFor;
-    if (!controller().active()) {
-      link->forward({{id, connection.open.serial}, parsed.api_key, frame, connection.peer, deadline});
-      pump();
-      return;
-    }
+  if (connection.listener == ListenerKind::client && forwardable(parsed.api_key)) {
     connection.open.frame = frame;
-    connection.open.deadline = deadline;
+    connection.open.deadline = now_.instant + kForwardFor;
   }
   serve(id, connection, parsed, frame, connection.client_host);
   pump();
 }
 
-bool NodeCore::Impl::passes_on(const RequestFrame& parsed, const Bytes& frame) {
-  if (!forwardable(parsed.api_key)) {
-    return false;
-  }
-  const auto ours = [&](auto request) {
-    wire::Reader body(frame.slice(parsed.body, frame.size() - parsed.body));
-    return decode(body, request, parsed.api_version) && concerns_this_broker(*this, request);
-  };
-  if (parsed.api_key == wire::AlterConfigsRequest::kApiKey) {
-    return !ours(wire::AlterConfigsRequest{});
-  }
-  if (parsed.api_key == wire::IncrementalAlterConfigsRequest::kApiKey) {
-    return !ours(wire::IncrementalAlterConfigsRequest{});
-  }
-  return true;
+void NodeCore::Impl::pass_on(const RequestContext& context, std::optional<PartForController> part) {
+  Connection* connection = open_connection(context.token);
+  HW_ASSERT(connection != nullptr, "a request is passed on in the turn it came");
+  link->forward({context.token, context.api_key, *context.frame, connection->peer, connection->open.deadline, std::move(part)});
 }
 
 void NodeCore::Impl::serve(ConnectionId id, Connection& connection, const RequestFrame& parsed, const Bytes& frame,
@@ -227,7 +213,14 @@ void NodeCore::Impl::serve(ConnectionId id, Connection& connection, const Reques
                (connection.listener == ListenerKind::client ? "broker" : "controller"));
     return;
   }
-  const RequestContext context = context_of(id, connection, parsed, client_host);
+  RequestContext context = context_of(id, connection, parsed, client_host);
+  context.frame = &frame;
+  context.header_size = parsed.body;
+  if (connection.listener == ListenerKind::client && !controller().active() && forwardable(parsed.api_key) &&
+      !answered_in_part(parsed.api_key)) {
+    pass_on(context, std::nullopt);
+    return;
+  }
   wire::Reader body(parsed.version_unsupported ? Bytes{} : frame.slice(parsed.body, frame.size() - parsed.body));
   handler(*this, context, body);
 }
@@ -295,10 +288,15 @@ void NodeCore::Impl::forwarded(const ReplyToken& token, Result<Bytes> frame) {
 
 void NodeCore::Impl::forwarding_timed_out(const Forwarding::Waiting& request) {
   if (const Connection* connection = open_connection(request.token)) {
+    constexpr std::string_view kWhy = "no active controller was found in time";
+    if (request.part) {
+      request.part->fail(wire::ErrorCode::request_timed_out, std::string(kWhy));
+      return;
+    }
     const RequestFrame parsed = parse_request_frame(request.frame.span());
     wire::Reader body(request.frame.slice(parsed.body, request.frame.size() - parsed.body));
     answer_with_error(*this, context_of(request.token.connection, *connection, parsed, connection->client_host), body,
-                      wire::ErrorCode::request_timed_out, "no active controller was found in time");
+                      wire::ErrorCode::request_timed_out, std::string(kWhy));
   }
 }
 

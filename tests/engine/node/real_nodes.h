@@ -19,6 +19,7 @@
 #include "engine/node/cluster.h"
 #include "engine/wire/msg/alter_partition_reassignments.h"
 #include "engine/wire/msg/create_topics.h"
+#include "engine/wire/msg/describe_configs.h"
 #include "engine/wire/msg/elect_leaders.h"
 #include "engine/wire/msg/fetch.h"
 #include "engine/wire/msg/metadata.h"
@@ -212,6 +213,25 @@ struct RealNodes {
     wanted.current_leader_epoch = LeaderEpoch(current);
     wanted.last_fetched_epoch = LeaderEpoch(last);
     return client.ask<wire::FetchResponse>(request, 12).responses.at(0).partitions.at(0);
+  }
+
+  // Whether a configuration of a topic gets this value where it is asked for: a broker learns of it a little after the controller.
+  bool config_becomes(BrokerId asked, const std::string& topic, const std::string& key, const std::string& value) const {
+    BlockingClient client(port_of(asked));
+    wire::DescribeConfigsRequest request;
+    auto& wanted = request.resources.emplace_back();
+    wanted.resource_type = 2;
+    wanted.resource_name = topic;
+    wanted.configuration_keys = {key};
+    QElapsedTimer clock;
+    clock.start();
+    while (clock.elapsed() < kPatienceMs) {
+      if (client.ask<wire::DescribeConfigsResponse>(request, 4).results.at(0).configs.at(0).value == value) {
+        return true;
+      }
+      std::this_thread::yield();
+    }
+    return false;
   }
 
   // preferred: 0, unclean: 1

@@ -11,6 +11,8 @@
 #include <thread>
 
 #include "engine/node/cluster_control.h"
+#include "engine/wire/msg/alter_configs.h"
+#include "engine/wire/msg/incremental_alter_configs.h"
 #include "engine/wire/msg/init_producer_id.h"
 #include "tests/engine/node/broken_disk.h"
 #include "tests/engine/node/real_nodes.h"
@@ -70,6 +72,96 @@ class TestClusterNodes : public QObject {
     QVERIFY(now.has_value());
     QCOMPARE(three.readable(moved->leader, "t1"), std::int64_t{60});
     QVERIFY(three.cluster->stop());
+  }
+
+  // Loggers are those of the process that is asked, and what it refuses it need not pass on; the rest goes to the controller, and
+  // the answers come in the order of the request. The values are those of Kafka 4.4.0, the same on every node.
+  void changesOfConfigurationsAreSharedWithTheController() {
+    RealNodes three;
+    QVERIFY(three.cluster != nullptr);
+    QVERIFY(three.create(BrokerId(1), "t") == ErrorCode::none);
+    constexpr std::int8_t kTopic = 2;
+    constexpr std::int8_t kBroker = 4;
+    constexpr std::int8_t kLogger = 8;
+    using Answers = std::vector<std::pair<std::string, ErrorCode>>;
+    const auto answers_of = [](const auto& response) {
+      Answers answers;
+      for (const auto& one : response.responses) {
+        answers.emplace_back(one.resource_name, one.error_code);
+      }
+      return answers;
+    };
+    for (const BrokerId id : three.cluster->node_ids()) {
+      QVERIFY(three.until(id, "t", [](const auto& seen) { return seen.leader != kNoBroker; }).has_value());
+      BlockingClient client(three.port_of(id));
+      const std::string self = std::to_string(id.value());
+      const std::string other = std::to_string(another(id).value());
+      wire::IncrementalAlterConfigsRequest request;
+      const auto add = [&request](std::int8_t type, const std::string& name, const std::string& key, const std::string& value) {
+        auto& resource = request.resources.emplace_back();
+        resource.resource_type = type;
+        resource.resource_name = name;
+        auto& config = resource.configs.emplace_back();
+        config.name = key;
+        config.value = value;
+      };
+      const auto asked = [&] {
+        return answers_of(client.ask<wire::IncrementalAlterConfigsResponse>(std::exchange(request, {}), 1));
+      };
+      add(kLogger, self, "root", "WARN");
+      add(kTopic, "t", "retention.ms", "700" + self);
+      add(kBroker, other, "log.cleaner.threads", "1");
+      QCOMPARE(asked(), (Answers{{self, ErrorCode::none}, {"t", ErrorCode::none}, {other, ErrorCode::invalid_request}}));
+      QVERIFY(three.config_becomes(id, "t", "retention.ms", "700" + self));
+
+      add(kTopic, "nobody", "retention.ms", "1");
+      add(kLogger, other, "root", "WARN");
+      add(kBroker, "", "log.retention.ms", "700" + self + "000");
+      add(kLogger, self, "no.such.logger", "WARN");
+      add(kTopic, "t", "segment.ms", "800" + self);
+      QCOMPARE(asked(), (Answers{{"nobody", ErrorCode::unknown_topic_or_partition},
+                                 {other, ErrorCode::invalid_request},
+                                 {"", ErrorCode::none},
+                                 {self, ErrorCode::invalid_config},
+                                 {"t", ErrorCode::none}}));
+      QVERIFY(three.config_becomes(id, "t", "segment.ms", "800" + self));
+
+      add(kTopic, "t", "retention.ms", "1");
+      add(kTopic, "t", "retention.ms", "2");
+      add(kBroker, self, "log.retention.ms", "x");
+      add(kBroker, "", "log.retention.ms", "900" + self + "000");
+      QCOMPARE(asked(), (Answers{{"t", ErrorCode::invalid_request},
+                                 {"t", ErrorCode::invalid_request},
+                                 {self, ErrorCode::invalid_request},
+                                 {"", ErrorCode::none}}));
+
+      request.validate_only = true;
+      add(kLogger, self, "root", "INFO");
+      add(kTopic, "t", "retention.ms", "1");
+      QCOMPARE(asked(), (Answers{{self, ErrorCode::none}, {"t", ErrorCode::none}}));
+      QVERIFY(three.config_becomes(id, "t", "retention.ms", "700" + self));
+
+      wire::AlterConfigsRequest all;
+      const auto replace = [&all](std::int8_t type, const std::string& name, const std::string& key, const std::string& value) {
+        auto& resource = all.resources.emplace_back();
+        resource.resource_type = type;
+        resource.resource_name = name;
+        auto& config = resource.configs.emplace_back();
+        config.name = key;
+        config.value = value;
+      };
+      replace(kLogger, self, "root", "WARN");
+      replace(kBroker, self, "log.retention.ms", "x");
+      replace(kTopic, "t", "retention.ms", "600" + self);
+      replace(kBroker, other, "log.retention.ms", "2000000");
+      for (const std::int16_t version : {std::int16_t{1}, std::int16_t{2}}) {  // with and without tags in the headers
+        QCOMPARE(answers_of(client.ask<wire::AlterConfigsResponse>(all, version)), (Answers{{self, ErrorCode::invalid_request},
+                                                                                           {self, ErrorCode::invalid_request},
+                                                                                           {"t", ErrorCode::none},
+                                                                                           {other, ErrorCode::invalid_request}}));
+      }
+      QVERIFY(three.config_becomes(id, "t", "retention.ms", "600" + self));
+    }
   }
 
   void aPowerCutTakesWhatOneNodeDidNotFlush_data() { aLeaderThatDiesIsReplacedAndNothingIsLost_data(); }
