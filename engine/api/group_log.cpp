@@ -40,7 +40,8 @@ Bytes group_batch(const std::vector<groups::Record>& records, WallTime now) {
 }
 
 Result<Offset> load_group_batches(groups::GroupCoordinator& coordinator, PartitionIndex partition,
-                                  const Bytes& batches, Now now) {
+                                  const Bytes& batches, Offset high_watermark, Now now,
+                                  std::vector<UncommittedBatch>& uncommitted) {
   Offset next = kNoOffset;
   wire::BatchCursor cursor(batches.span());
   wire::BatchView batch;
@@ -48,6 +49,9 @@ Result<Offset> load_group_batches(groups::GroupCoordinator& coordinator, Partiti
     next = batch.next_offset();
     if (batch.control()) {
       continue;
+    }
+    if (next > high_watermark) {
+      uncommitted.push_back({coordinator.load_uncommitted(partition), next});
     }
     HW_TRY(wire::RecordIterator records, wire::RecordIterator::open(batch));
     wire::RecordView view;

@@ -10,8 +10,8 @@
 //                               // and take() again
 //                             }
 //   leader of a partition     coordinator.begin_load(p); load_group_batches(coordinator, p,
-//   batches, now) over the whole
-//                             log up to the high watermark; coordinator.end_load(p, now)
+//   batches, now) over the whole log; coordinator.end_load(p, now); coordinator.on_committed()
+//                             for what was not committed, when it is
 //   not leader any more       coordinator.unload(p, now)
 //   a topic is deleted        coordinator.topics_deleted({name}, now)
 //   __consumer_offsets known  coordinator.set_partition_count(n)
@@ -38,11 +38,19 @@ inline constexpr const char* kGroupTopic = "__consumer_offsets";
 // One batch, uncompressed, ready to be appended as a leader (offsets and epoch are the log's).
 [[nodiscard]] Bytes group_batch(const std::vector<groups::Record>& records, WallTime now);
 
+// A loaded batch that is not committed: what the coordinator calls it, and the high watermark that
+// commits it.
+struct UncommittedBatch {
+  groups::AppendId id = 0;
+  Offset end;
+};
+
 // Replays whole batches in log order; control batches are passed over, a cut-off tail is left.
-// Returns the offset after the last batch read (kNoOffset: none). Errors: a batch that cannot be
-// read.
+// Those that reach beyond `high_watermark` are added to `uncommitted`. Returns the offset after the
+// last batch read (kNoOffset: none). Errors: a batch that cannot be read.
 [[nodiscard]] Result<Offset> load_group_batches(groups::GroupCoordinator& coordinator,
                                                 PartitionIndex partition, const Bytes& batches,
-                                                Now now);
+                                                Offset high_watermark, Now now,
+                                                std::vector<UncommittedBatch>& uncommitted);
 
 }  // namespace hw::api

@@ -258,6 +258,8 @@ struct NodeCore::Impl final : Node, ClusterLink::Host {
   void published(const metadata::ControlPlane::Published& change);
   void lead_groups(const metadata::MetadataImage& current);
   bool pump_groups();
+  // The coordinator hears what became of its append.
+  [[nodiscard]] broker::Broker::Committed told_committed(groups::AppendId id);
   [[nodiscard]] std::int32_t produce_throttle_ms(const ReplyToken& token);
   // A fetch above its quota is answered without records, and what it would have brought does not count (KIP-219).
   [[nodiscard]] std::int32_t fetch_throttle_ms(const broker::Ticket& ticket, std::int64_t bytes);

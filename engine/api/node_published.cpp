@@ -141,11 +141,13 @@ void NodeCore::Impl::lead_groups(const metadata::MetadataImage& current) {
     }
     coordinator->begin_load(partition);
     const broker::Partition* replica = the_broker->find(kGroupTopic, partition);
+    std::vector<UncommittedBatch> uncommitted;
     if (replica != nullptr && replica->log() != nullptr) {
+      const Offset high_watermark = replica->log()->high_watermark();
       const Result<void> loaded =
           read_log(*replica->log(), replica->log()->log_end_offset(),
                    [&](const Bytes& batches, std::size_t& used) -> Result<void> {
-                     HW_TRY(const Offset next, load_group_batches(*coordinator, partition, batches, now_));
+                     HW_TRY(const Offset next, load_group_batches(*coordinator, partition, batches, high_watermark, now_, uncommitted));
                      if (next != kNoOffset) {
                        read_to = next;
                        used = batches.size();
@@ -159,7 +161,14 @@ void NodeCore::Impl::lead_groups(const metadata::MetadataImage& current) {
       }
     }
     coordinator->end_load(partition, group_now(now_));
+    for (const UncommittedBatch& batch : uncommitted) {
+      the_broker->await_committed(kGroupTopic, partition, batch.end, told_committed(batch.id));
+    }
   }
+}
+
+broker::Broker::Committed NodeCore::Impl::told_committed(groups::AppendId id) {
+  return [this, id](wire::ErrorCode error) { coordinator->on_committed(id, error, group_now(now_)); };
 }
 
 bool NodeCore::Impl::pump_groups() {
@@ -175,9 +184,7 @@ bool NodeCore::Impl::pump_groups() {
       continue;  // fell with an earlier one of its partition
     }
     the_broker->append_internal(kGroupTopic, append.partition, group_batch(append.records, now_.wall), broker_now(),
-                                [this, id = append.id](wire::ErrorCode error) {
-                                  coordinator->on_committed(id, error, group_now(now_));
-                                });
+                                told_committed(append.id));
   }
   return true;
 }

@@ -218,6 +218,9 @@ void Broker::append_internal(const std::string& topic, PartitionIndex partition,
                              Committed done) {
   impl_->append_internal(topic, partition, std::move(batch), now, std::move(done));
 }
+void Broker::await_committed(const std::string& topic, PartitionIndex partition, Offset end, Committed done) {
+  impl_->await_committed(topic, partition, end, std::move(done));
+}
 void Broker::settle(Now now, BrokerOutputs& out) { impl_->settle(now, out); }
 void Broker::tick(Now now, BrokerOutputs& out) { impl_->tick(now, out); }
 Instant Broker::next_deadline() const noexcept {

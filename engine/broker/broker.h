@@ -138,6 +138,8 @@ class Broker {
   // partition is gone; at once or inside a later call.
   using Committed = std::function<void(wire::ErrorCode error)>;
   void append_internal(const std::string& topic, PartitionIndex partition, Bytes batch, Now now, Committed done);
+  // Likewise for what is in the leader's log already, up to `end`.
+  void await_committed(const std::string& topic, PartitionIndex partition, Offset end, Committed done);
 
   // --- replication
   // Of this broker's registration; goes with its Fetch and AlterPartition. Before it is known nothing is sent.

@@ -293,6 +293,10 @@ struct Broker::Impl {
   void expire(ParkedProduce& operation, BrokerOutputs& out);
   void answer_produce(ParkedProduce& operation, BrokerOutputs& out);
   void append_internal(const std::string& topic, PartitionIndex index, Bytes batch, Now now, Committed done);
+  // The leader of the partition. Null: what stands in the way was told to `done`.
+  Partition* coordinated(const std::string& topic, PartitionIndex index, const Committed& done);
+  void await_committed(Partition& partition, Offset end, Committed done);
+  void await_committed(const std::string& topic, PartitionIndex index, Offset end, Committed done);
 
   // ---- delete_records.cpp
 

@@ -224,7 +224,8 @@ bool Broker::Impl::look_at_produce(ParkedProduce& operation) {
         if (partition->acknowledged_end(operation.acks) < pending.required) {
           continue;
         }
-        if (operation.acks == -1 && partition->maximal_isr_too_small()) {
+        // A coordinator's records count once they are committed, whoever is in sync then: the next one would read them.
+        if (operation.acks == -1 && !operation.committed && partition->maximal_isr_too_small()) {
           trial::mark(trial::Mark::produce_min_isr_lost);
           error = ErrorCode::not_enough_replicas_after_append;
         }
@@ -271,16 +272,24 @@ void Broker::Impl::answer_produce(ParkedProduce& operation, BrokerOutputs& out) 
   out.produced.push_back({operation.ticket, std::move(operation.response), operation.failed, true});
 }
 
-void Broker::Impl::append_internal(const std::string& topic, PartitionIndex index, Bytes batch, Now now,
-                                   Committed done) {
+Partition* Broker::Impl::coordinated(const std::string& topic, PartitionIndex index, const Committed& done) {
   Partition* partition = at(hosted(topic), index);
   if (partition == nullptr) {
     done(image->find_topic(topic) == nullptr ? ErrorCode::unknown_topic_or_partition
                                              : ErrorCode::not_leader_or_follower);
-    return;
+    return nullptr;
   }
   if (const ErrorCode refused = partition->check(true, kNoLeaderEpoch); refused != ErrorCode::none) {
     done(refused);
+    return nullptr;
+  }
+  return partition;
+}
+
+void Broker::Impl::append_internal(const std::string& topic, PartitionIndex index, Bytes batch, Now now,
+                                   Committed done) {
+  Partition* partition = coordinated(topic, index, done);
+  if (partition == nullptr) {
     return;
   }
   const auto size = static_cast<std::int64_t>(batch.size());
@@ -299,13 +308,23 @@ void Broker::Impl::append_internal(const std::string& topic, PartitionIndex inde
   if (moved) {
     grew(*partition, size);
   }
-  if (partition->log()->high_watermark() > outcome.last_offset) {
+  await_committed(*partition, outcome.last_offset + 1, std::move(done));
+}
+
+void Broker::Impl::await_committed(const std::string& topic, PartitionIndex index, Offset end, Committed done) {
+  if (Partition* partition = coordinated(topic, index, done)) {
+    await_committed(*partition, end, std::move(done));
+  }
+}
+
+void Broker::Impl::await_committed(Partition& partition, Offset end, Committed done) {
+  if (partition.log()->high_watermark() >= end) {
     done(ErrorCode::none);
     return;
   }
   auto parked = std::make_unique<ParkedProduce>();
   parked->committed = std::move(done);
-  parked->pending.push_back({partition->topic().id, index, outcome.last_offset + 1, 0, 0, false});
+  parked->pending.push_back({partition.topic().id, partition.index(), end, 0, 0, false});
   parked->open = 1;
   watch(*parked, &Partition::produces);
   park(std::move(parked), kNever);

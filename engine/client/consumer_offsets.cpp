@@ -19,6 +19,7 @@ namespace {
 constexpr std::int16_t kCommitByName = 9;
 constexpr std::int16_t kFetchByName = 9;
 constexpr std::int16_t kCommittedOfOneGroup = 7;
+constexpr std::int16_t kCommittedIfStable = 7;  // from this version on
 
 // Where a group is, in the form that the version has.
 struct CommittedQuestion {
@@ -36,6 +37,8 @@ struct CommittedQuestion {
 
 bool encode(wire::Writer& writer, const CommittedQuestion& question, std::int16_t version) {
   wire::OffsetFetchRequest request;
+  // As Kafka's consumer asks: a coordinator that has just taken over may not know yet that the newest commits are on all replicas.
+  request.require_stable = version >= kCommittedIfStable;
   if (version <= kCommittedOfOneGroup) {
     request.group_id = question.group_id;
     request.topics.emplace();

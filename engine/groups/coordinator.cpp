@@ -136,6 +136,13 @@ void GroupCoordinator::load_record(PartitionIndex partition, const Record& recor
   }
 }
 
+AppendId GroupCoordinator::load_uncommitted(PartitionIndex partition) {
+  const auto found = impl_->shards.find(partition);
+  return found == impl_->shards.end() || !found->second->loading()
+             ? 0
+             : found->second->load_uncommitted();
+}
+
 void GroupCoordinator::end_load(PartitionIndex partition, Now now) {
   Impl::Turn turn(*impl_);
   const auto found = impl_->shards.find(partition);

@@ -121,6 +121,9 @@ class GroupCoordinator {
   // skipped; one that cannot be decoded is skipped and counted in load_errors(). Control records
   // and aborted batches are not handed over.
   void load_record(PartitionIndex partition, const Record& record, Now now);
+  // The records that follow, up to the next call, are in the log and not committed yet: they count
+  // like an append of this coordinator, for whose id on_committed() is called after end_load().
+  [[nodiscard]] AppendId load_uncommitted(PartitionIndex partition);
   void end_load(PartitionIndex partition,
                 Now now);  // sessions start afresh; events tell what is there
   // Waiting requests get NOT_COORDINATOR; open appends are forgotten.

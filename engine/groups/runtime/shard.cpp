@@ -19,6 +19,11 @@ constexpr Duration kTellAgain = seconds(1);
 constexpr std::size_t kPieceBytes = 256U << 10U;
 constexpr std::size_t kRecordOverheadMaxBytes = 21;  // lengths, attributes, deltas
 
+// Loaded values are slices of whole log reads, which must not stay in memory for one record.
+std::optional<Bytes> kept(const std::optional<Bytes>& value) {
+  return value ? std::optional<Bytes>(Bytes::copy_of(value->span())) : std::nullopt;
+}
+
 }  // namespace
 
 wire::ErrorCode coordinator_error(wire::ErrorCode append_error) noexcept {
@@ -42,7 +47,14 @@ wire::ErrorCode coordinator_error(wire::ErrorCode append_error) noexcept {
 
 bool Shard::load(const Record& record) {
   HW_ASSERT(loading_, "records are loaded before the shard is active");
-  return replay(record, 0);
+  return replay(record, loading_as_);
+}
+
+AppendId Shard::load_uncommitted() {
+  loading_as_ = next_append(runtime_.last_append, partition_);
+  runtime_.last_append = loading_as_;
+  open_.push_back({loading_as_, false, [](wire::ErrorCode, Now) {}});
+  return loading_as_;
 }
 
 bool Shard::replay(const Record& record, AppendId epoch) {
@@ -74,12 +86,9 @@ bool Shard::replay(const Record& record, AppendId epoch) {
       return false;
     }
     if (epoch == 0) {
-      // Loaded values are slices of whole log reads, which must not stay in memory for one record.
-      group_records_.set_committed(
-          group_key->group,
-          record.value ? std::optional<Bytes>(Bytes::copy_of(record.value->span())) : std::nullopt);
+      group_records_.set_committed(group_key->group, kept(record.value));
     } else {
-      group_records_.set(epoch, group_key->group, record.value);
+      group_records_.set(epoch, group_key->group, loading_ ? kept(record.value) : record.value);
     }
   }
   return true;
@@ -88,14 +97,22 @@ bool Shard::replay(const Record& record, AppendId epoch) {
 void Shard::end_load(Now now) {
   HW_ASSERT(loading_, "a shard is loaded once");
   loading_ = false;
+  // Groups as the newest record has them; offsets only as far as they are committed. A deletion that
+  // is on its way has taken its group already.
   for (const auto& [id, cell] : group_records_.cells()) {
-    const std::optional<wire::GroupMetadataValue> value = decode_group_value(*cell.committed());
+    if (cell.latest() == nullptr) {
+      continue;
+    }
+    const std::optional<wire::GroupMetadataValue> value = decode_group_value(*cell.latest());
     HW_ASSERT(value.has_value(), "replay keeps only values that decode");
     trial::mark(trial::Mark::group_loaded);
     groups_.emplace(id, std::make_shared<ClassicGroup>(id, ++runtime_.last_serial, *value));
   }
   // Offsets without a group record: a consumer that assigns itself ("simple" group).
   for (const auto& [key, cell] : offsets_.cells()) {
+    if (cell.committed() == nullptr || cell.latest() == nullptr) {
+      continue;
+    }
     if (groups_.find(key.group) == groups_.end()) {
       create_classic(key.group, now);
     }

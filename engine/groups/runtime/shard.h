@@ -123,6 +123,8 @@ class Shard {
   // --- loading
   // False where the record cannot be decoded.
   bool load(const Record& record);
+  // What is loaded from now on is not committed.
+  AppendId load_uncommitted();
   void end_load(Now now);  // builds the groups
 
   // --- writing
@@ -202,6 +204,7 @@ class Shard {
   PartitionIndex partition_;
   Runtime& runtime_;
   bool loading_ = true;
+  AppendId loading_as_ = 0;  // 0: committed
   std::deque<Open> open_;  // oldest first
   std::deque<TimeOut> time_outs_;  // of those, likewise; not of all
   std::uint64_t last_serial_ = 0;

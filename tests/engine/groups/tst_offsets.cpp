@@ -496,6 +496,63 @@ class TestOffsets : public QObject {
     QCOMPARE(after.fetch("g", "t"), std::int64_t{1});
   }
 
+  // As Kafka 4.4.0 does while followers are silent: a new coordinator serves what was committed, not what it found in its log
+  // beyond the high watermark.
+  void what_was_loaded_but_is_not_committed_is_not_served() {
+    World before;
+    before.commit("g", "t", 5);
+    before.commit("g", "t", 10);
+    before.commit("fresh", "t", 1);
+    World after;
+    after.coordinator.unload(PartitionIndex(0), after.now);
+    const std::vector<Record>& log = before.log[0];
+    QCOMPARE(log.size(), std::size_t{3});
+    after.coordinator.begin_load(PartitionIndex(0));
+    after.coordinator.load_record(PartitionIndex(0), log[0], after.now);
+    std::vector<AppendId> ids;
+    for (std::size_t i = 1; i < log.size(); ++i) {
+      ids.push_back(after.coordinator.load_uncommitted(PartitionIndex(0)));
+      after.coordinator.load_record(PartitionIndex(0), log[i], after.now);
+    }
+    after.coordinator.end_load(PartitionIndex(0), after.now);
+    after.pump();
+    QCOMPARE(after.fetch("g", "t"), std::int64_t{5});
+    QCOMPARE(after.fetch("fresh", "t"), std::int64_t{-1});
+    auto stable = after.fetch_later("g", "t", {0}, true);
+    auto next = after.commit_later("g", "t", 11, -1, "", {});
+    QVERIFY(!stable.here() && !next.here());  // the log commits in its order
+    QCOMPARE(after.told<event::OffsetCommitted>().size(), std::size_t{1});
+
+    after.coordinator.on_committed(ids[0], ErrorCode::none, after.now);
+    QCOMPARE(after.fetch("g", "t"), std::int64_t{10});
+    QCOMPARE(after.fetch("fresh", "t"), std::int64_t{-1});
+    QVERIFY(!stable.here());
+    after.coordinator.on_committed(ids[1], ErrorCode::none, after.now);
+    QCOMPARE(after.fetch("g", "t"), std::int64_t{11});
+    QCOMPARE(after.fetch("fresh", "t"), std::int64_t{1});
+    QCOMPARE(stable->groups[0].topics[0].partitions[0].committed_offset, Offset(10));
+    QCOMPARE(next->topics[0].partitions[0].error_code, ErrorCode::none);
+    QCOMPARE(after.list().size(), std::size_t{2});
+  }
+
+  void a_coordinator_that_goes_forgets_what_it_loaded() {
+    World before;
+    before.commit("g", "t", 5);
+    World after;
+    after.coordinator.unload(PartitionIndex(0), after.now);
+    after.coordinator.begin_load(PartitionIndex(0));
+    const AppendId id = after.coordinator.load_uncommitted(PartitionIndex(0));
+    after.coordinator.load_record(PartitionIndex(0), before.log[0][0], after.now);
+    after.coordinator.end_load(PartitionIndex(0), after.now);
+    auto stable = after.fetch_later("g", "t", {0}, true);
+    after.coordinator.unload(PartitionIndex(0), after.now);
+    QCOMPARE(stable->groups[0].error_code, ErrorCode::not_coordinator);
+    after.coordinator.on_committed(id, ErrorCode::not_leader_or_follower, after.now);
+    after.log = before.log;
+    after.load();
+    QCOMPARE(after.fetch("g", "t"), std::int64_t{5});
+  }
+
   void many_groups_in_one_request() {
     Config config = World::fast();
     config.offsets_topic_num_partitions = 50;
