@@ -112,7 +112,14 @@ AppendOutcome PartitionLog::Impl::append_from_client(AppendRequest request) {
   }
   outcome.log_start_offset = log_start_;
   if (batch.has_producer_id()) {
-    const ProducerVerdict verdict = producers_.check(batch, ProducerCheck::sequence);
+    ProducerVerdict verdict = producers_.check(batch, ProducerCheck::sequence);
+    if (verdict.error == wire::ErrorCode::out_of_order_sequence_number && recall_before_) {
+      if (auto recalled = recall_batches(); !recalled) {
+        fail_with(outcome, recalled.error());
+        return outcome;
+      }
+      verdict = producers_.check(batch, ProducerCheck::sequence);
+    }
     if (verdict.duplicate != nullptr) {
       trial::mark(trial::Mark::repeat_answered);
       outcome.duplicate = true;

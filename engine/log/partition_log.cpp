@@ -406,6 +406,7 @@ void PartitionLog::take_over(const PartitionLog& before, const std::string& dire
   log.flushes_open_ = 0;
   flush_failed();  // jobs of the time on the way are not handed over
   log.producers_ = old.producers_;  // also those whose batches are deleted
+  log.recall_before_ = old.recall_before_;
   log.records_in_ = old.records_in_;
   log.counters_->records_in.set(old.records_in_);
   log.counters_->bytes_in.set(old.counters_->bytes_in.get());

@@ -58,6 +58,8 @@ struct PartitionLog::Impl {
   bool closed_ = false;
   std::vector<Offset> fresh_snapshots_;     // those that no finished flush has synced
   std::vector<Offset> snapshots_;           // offsets of the .snapshot files, ascending
+  // Where the snapshot of producers lies that was loaded, as long as nobody has asked for what it does not hold.
+  std::optional<Offset> recall_before_;
   std::shared_ptr<event::ReplicaCounters> counters_ = std::make_shared<event::ReplicaCounters>();
 
   // --- partition_log.cpp
@@ -114,7 +116,10 @@ struct PartitionLog::Impl {
   Result<void> check_identity(const OpenParameters& parameters, bool present);
   // Reads batches from `from` on into the producer state, up to log_end_; the newest usable snapshot first.
   Result<void> rebuild_producers(Offset end, WallTime now);
-  Result<void> recall_batches(Offset at, WallTime now);
+  // The snapshot holds the last batch of each producer; one that is at work may repeat any of its last five, and a repeat that is not
+  // known for one would be there twice in the end. Reads them from the end of what the snapshot covers, once, when a batch comes that
+  // may be such a repeat: a start with a thousand logs would read gigabytes for what is rarely asked.
+  Result<void> recall_batches();
   Result<void> recover_from(std::size_t first, WallTime now);
 
   // --- retention.cpp

@@ -270,11 +270,16 @@ bool ProducerState::active_since(std::int64_t timestamp_ms) const {
 void ProducerState::recall(const ProducerState& seen) {
   for (auto& [id, entry] : entries_) {
     const auto found = seen.entries_.find(id);
-    if (found != seen.entries_.end() && found->second.epoch == entry.epoch && found->second.last_offset() == entry.last_offset() &&
-        found->second.batch_count > entry.batch_count) {
-      entry.batches = found->second.batches;
-      entry.batch_count = found->second.batch_count;
+    if (found == seen.entries_.end() || found->second.epoch != entry.epoch || entry.batch_count == 0 ||
+        found->second.last_offset() != entry.batches[0].last_offset) {
+      continue;
     }
+    ProducerEntry whole = found->second;  // up to the batch that `entry` begins with
+    for (std::size_t i = 1; i < entry.batch_count; ++i) {
+      whole.add_batch(entry.epoch, entry.batches[i]);
+    }
+    entry.batches = whole.batches;
+    entry.batch_count = whole.batch_count;
   }
 }
 

@@ -82,7 +82,7 @@ class ProducerState {
   Result<void> load_snapshot(ByteSpan bytes, Offset at, WallTime now, std::int64_t expiration_ms);
   // Whether some producer wrote since then.
   [[nodiscard]] bool active_since(std::int64_t timestamp_ms) const;
-  // Takes the batches before the last one of each producer from `seen`, which has read the end of the same log.
+  // Takes the batches before the oldest known one of each producer from `seen`, which has read the log up to there.
   void recall(const ProducerState& seen);
 
  private:

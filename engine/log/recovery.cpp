@@ -236,7 +236,9 @@ Result<void> PartitionLog::Impl::load(const OpenParameters& parameters, const st
 }
 
 Result<void> PartitionLog::Impl::rebuild_producers(Offset end, WallTime now) {
+  constexpr std::int64_t kAtWorkMs = 180'000;  // longer than a producer tries to deliver a record (delivery.timeout.ms)
   producers_.clear();
+  recall_before_.reset();
   HW_CHECK(remove_snapshots_from(end));
   Offset from = segments_.front()->base_offset();
   while (!snapshots_.empty()) {
@@ -250,7 +252,9 @@ Result<void> PartitionLog::Impl::rebuild_producers(Offset end, WallTime now) {
     Result<Bytes> bytes = context_.disk->read_whole(path);
     if (bytes && producers_.load_snapshot(bytes->span(), at, now, config_.producer_id_expiration_ms)) {
       from = at;
-      HW_CHECK(recall_batches(at, now));
+      if (producers_.active_since(now.ms - kAtWorkMs)) {
+        recall_before_ = at;
+      }
       break;
     }
     if (!bytes && bytes.error().code == Errc::io) {
@@ -272,12 +276,10 @@ Result<void> PartitionLog::Impl::rebuild_producers(Offset end, WallTime now) {
   return {};
 }
 
-// The snapshot of producers at `at` has been loaded. It holds the last batch of each; one that is at work may repeat any of its last
-// five, and a repeat that is not known for one would be there twice in the end.
-Result<void> PartitionLog::Impl::recall_batches(Offset at, WallTime now) {
-  constexpr std::int64_t kAtWorkMs = 180'000;  // longer than a producer tries to deliver a record (delivery.timeout.ms)
+Result<void> PartitionLog::Impl::recall_batches() {
   constexpr std::uint32_t kBytes = 4U << 20U;
-  if (at <= segments_.front()->base_offset() || !producers_.active_since(now.ms - kAtWorkMs)) {
+  const Offset at = *std::exchange(recall_before_, std::nullopt);
+  if (at <= segments_.front()->base_offset()) {
     return {};
   }
   const std::size_t last = segment_of(at - 1);

@@ -60,6 +60,7 @@ Result<void> PartitionLog::Impl::restart_at(Offset offset) {
   size_ = 0;
   HW_CHECK(remove_snapshots_from(kNoOffset));
   producers_.clear();
+  recall_before_.reset();
   producers_.set_end_offset(offset);
   epochs_.clear();
   HW_CHECK(write_epochs());

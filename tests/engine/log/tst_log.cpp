@@ -36,6 +36,7 @@ class TestLog : public QObject {
   void producers_and_duplicates();
   void producer_state_survives_restart_data() { disks(); }
   void producer_state_survives_restart();
+  void a_repeat_is_known_behind_what_came_since_the_start();
   void times_data() { disks(); }
   void times();
   void epochs_data() { disks(); }
@@ -320,6 +321,31 @@ void TestLog::producer_state_survives_restart() {
       QCOMPARE(send(26).error, ErrorCode::none);
     }
   }
+}
+
+// What the snapshot does not hold is read when the first repeat comes, not at the start.
+void TestLog::a_repeat_is_known_behind_what_came_since_the_start() {
+  Place place("memory");
+  OpenLog open(place);
+  PartitionLog* log = &open.reopen(true);
+  const auto send = [&](std::int32_t sequence) { return append(*log, make_batch({.producer_id = 9, .sequence = sequence})); };
+  for (int i = 0; i < 10; ++i) {
+    QCOMPARE(send(i).error, ErrorCode::none);
+  }
+  QVERIFY(log->close(WallTime{1'000}));
+  log = &open.reopen(true);
+  QCOMPARE(send(10).error, ErrorCode::none);
+  QCOMPARE(send(11).error, ErrorCode::none);
+  QCOMPARE(send(7).base_offset, Offset(7));
+  QVERIFY(send(9).duplicate);
+  QCOMPARE(send(6).error, ErrorCode::out_of_order_sequence_number);  // the last five are 7 to 11
+  // What is cut off is not recalled.
+  QVERIFY(log->close(WallTime{1'000}));
+  log = &open.reopen(true);
+  QVERIFY(log->truncate_to(Offset(9)));
+  QCOMPARE(send(10).error, ErrorCode::out_of_order_sequence_number);
+  QVERIFY(send(8).duplicate);
+  QCOMPARE(send(9).base_offset, Offset(9));
 }
 
 void TestLog::times() {
