@@ -214,7 +214,6 @@ Result<void> NodeCore::Impl::open_quorum() {
   quorum_config.max_snapshot_fetch_bytes =
       static_cast<std::int32_t>(configs->number("controller.quorum.fetch.snapshot.max.bytes"));
   quorum_config.retry_backoff = milliseconds(configs->number("controller.quorum.retry.backoff.ms"));
-  control_options.registers = false;
   if (in_memory) {
     control_options.log_bytes_max = kMetadataLogInMemoryBytes;
   }

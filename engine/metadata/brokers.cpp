@@ -361,7 +361,7 @@ void Controller::unregister_controller(BrokerId controller, Done<Refusal> done) 
   impl_->finish<Refusal>(std::move(records), std::move(result), {ErrorCode::not_controller, {}}, std::move(done));
 }
 
-void Controller::Impl::fence(BrokerId id, std::function<void(bool)> run) {
+void Controller::Impl::fence(BrokerId id) {
   std::vector<Record> records;
   if (const BrokerImage* broker = image().find_broker(id); broker != nullptr && !broker->fenced) {
     trial::mark(trial::Mark::broker_fenced);
@@ -369,7 +369,7 @@ void Controller::Impl::fence(BrokerId id, std::function<void(bool)> run) {
     records.push_back(registration_change(*broker, Change::fence));
   }
   sessions.end(id);
-  write(std::move(records), std::move(run), Atomic::no);
+  write(std::move(records), [](bool) {}, Atomic::no);
 }
 
 // --- time
@@ -400,7 +400,7 @@ void Controller::tick(Instant now) {
   s.start_clock(now);
   // One after the other: the second is fenced in a cluster in which the first is fenced already.
   while (const std::optional<BrokerId> stale = s.sessions.stale(now)) {
-    s.fence(*stale, [](bool) {});
+    s.fence(*stale);
   }
   s.balance_leaders(now);
   s.elect_unclean_leaders(now);
@@ -419,61 +419,6 @@ Instant Controller::next_deadline() const noexcept {
     return Instant{};
   }
   return std::min({impl_->sessions.next_deadline(), impl_->balance_due, impl_->unclean_election_due, impl_->no_op_due});
-}
-
-// --- the node's own broker, asked directly
-
-void Controller::register_broker(const Registration& registration, Done<ErrorCode> done) {
-  std::vector<Record> records;
-  if (impl_->active) {
-    // Where it comes back without having been fenced, what it led ended with its former life: the leader epoch rises, so
-    // that clients notice where the log was cut.
-    records = impl_->records_for_leaving(registration.broker);
-    wire::RegisterBrokerRecord record;
-    record.broker_id = registration.broker;
-    record.incarnation_id = registration.incarnation;
-    record.end_points = end_points_of<wire::RegisterBrokerRecord::BrokerEndpoint>(registration.listeners);
-    for (const FeatureRange& range : supported_features()) {
-      wire::RegisterBrokerRecord::BrokerFeature feature;
-      feature.name = range.name;
-      feature.min_supported_version = range.min_supported;
-      feature.max_supported_version = range.max_supported;
-      record.features.push_back(std::move(feature));
-    }
-    record.rack = registration.rack;
-    record.fenced = true;
-    record.log_dirs = registration.log_directories;
-    record.broker_epoch = (impl_->next_offset + static_cast<OffsetDelta>(records.size())).value();
-    records.emplace_back(std::move(record));
-    impl_->sessions.forget(registration.broker);
-  }
-  impl_->finish<ErrorCode>(std::move(records), ErrorCode::none, ErrorCode::not_controller, std::move(done),
-                           Impl::Atomic::no);
-}
-
-void Controller::unfence_broker(BrokerId broker, Done<ErrorCode> done) {
-  std::vector<Record> records;
-  ErrorCode result = ErrorCode::none;
-  const BrokerImage* known = impl_->image().find_broker(broker);
-  if (known == nullptr) {
-    result = ErrorCode::broker_id_not_registered;
-  } else if (known->fenced && impl_->active) {
-    records.push_back(registration_change(*known, Change::unfence));
-    impl_->change_partitions({kNoBroker, broker, kNoBroker},
-                             [](const PartitionImage& p) { return p.leader == kNoBroker; }, records);
-  }
-  impl_->finish<ErrorCode>(std::move(records), result, ErrorCode::not_controller, std::move(done), Impl::Atomic::no);
-}
-
-void Controller::fence_broker(BrokerId broker, Done<ErrorCode> done) {
-  if (impl_->image().find_broker(broker) == nullptr || !impl_->active) {
-    const ErrorCode error = impl_->active ? ErrorCode::broker_id_not_registered : ErrorCode::not_controller;
-    impl_->finish<ErrorCode>({}, error, ErrorCode::not_controller, std::move(done));
-    return;
-  }
-  impl_->fence(broker, [done = std::move(done)](bool committed) {
-    done(committed ? ErrorCode::none : ErrorCode::not_controller);
-  });
 }
 
 }  // namespace hw::metadata

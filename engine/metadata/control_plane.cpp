@@ -26,13 +26,7 @@ struct ControlPlane::Impl {
         election(std::move(state)),
         log(the_log),
         prng(random),
-        controller({options.registration.broker, options.broker_configs, options.quorum.cluster_id}, Prng(prng.next())) {
-    raft::Voter& self = options.quorum.self;
-    if (self.endpoints.empty() && !options.registration.listeners.empty()) {
-      const ListenerImage& listener = options.registration.listeners.front();
-      self.endpoints.push_back({"CONTROLLER", listener.host, listener.port});
-    }
-  }
+        controller({options.registration.broker, options.broker_configs, options.quorum.cluster_id}, Prng(prng.next())) {}
 
   Options options;
   raft::ElectionState election;
@@ -56,7 +50,6 @@ struct ControlPlane::Impl {
   LeaderEpoch aborted_in{-1};             // the epoch in which an open transaction was ended
   bool initial_image_due = false;         // what the log held is to be published
   std::optional<Offset> completions_due;  // images up to here have been handed out
-  bool registered = false;                // asked for, in this life
 
   // Records that this node appended as leader and that wait for the high watermark: they need not be read again.
   struct Appended {
@@ -306,44 +299,16 @@ struct ControlPlane::Impl {
   void activate() {
     controller.become_active(image, quorum->epoch().value(), quorum->log_end_offset());
     active_in = quorum->epoch();
-    std::vector<Record> records;
     if (image->feature_level("metadata.version") == 0) {
+      std::vector<Record> records;
       wire::BeginTransactionRecord begin;
       begin.name = "Bootstrap records";
       records.emplace_back(std::move(begin));
       records.insert(records.end(), options.bootstrap.begin(), options.bootstrap.end());
       records.emplace_back(wire::EndTransactionRecord{});
-    }
-    if (options.registers) {
-      records.push_back(controller_registration());
-    }
-    if (!records.empty()) {
       controller.write_records(std::move(records));
     }
   }
-
-  Record controller_registration() {
-    wire::RegisterControllerRecord record;
-    record.controller_id = id_for(record.controller_id);
-    record.incarnation_id = options.registration.incarnation;
-    for (const raft::VoterEndpoint& endpoint : options.quorum.self.endpoints) {
-      wire::RegisterControllerRecord::ControllerEndpoint at;
-      at.name = endpoint.listener;
-      at.host = endpoint.host;
-      at.port = endpoint.port;
-      record.end_points.push_back(std::move(at));
-    }
-    for (const FeatureRange& range : supported_features()) {
-      wire::RegisterControllerRecord::ControllerFeature feature;
-      feature.name = range.name;
-      feature.min_supported_version = range.min_supported;
-      feature.max_supported_version = range.max_supported;
-      record.features.push_back(std::move(feature));
-    }
-    return Record(std::move(record));
-  }
-  [[nodiscard]] std::int32_t id_for(std::int32_t) const { return options.quorum.self.key.id.value(); }
-  [[nodiscard]] BrokerId id_for(BrokerId) const { return options.quorum.self.key.id; }
 
   void append_records(Instant now, WallTime wall, Outputs& out) {
     for (std::vector<Record>& records : controller.take_records()) {
@@ -418,17 +383,6 @@ void ControlPlane::pump(Instant now, WallTime wall, Outputs& out) {
       s.abort_transaction(now, wall, out);
     } else {
       s.activate();
-    }
-  }
-  if (s.options.registers && s.controller.active()) {
-    // Somebody took its registration away: a broker that lives registers again.
-    if (s.registered && s.controller.newest().find_broker(s.options.registration.broker) == nullptr) {
-      s.registered = false;
-    }
-    if (!std::exchange(s.registered, true)) {
-      s.controller.register_broker(s.options.registration, [](wire::ErrorCode) {});
-      // Everything it will lead is in the image by the time this commits, so it need not stay fenced.
-      s.controller.unfence_broker(s.options.registration.broker, [](wire::ErrorCode) {});
     }
   }
   if (s.controller.has_records()) {

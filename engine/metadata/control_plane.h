@@ -39,10 +39,9 @@ namespace hw::metadata {
 class ControlPlane {
  public:
   struct Options {
-    raft::Config quorum;  // self without endpoints: the broker's first listener stands in, as CONTROLLER
+    raft::Config quorum;
     std::shared_ptr<const BrokerConfigs> broker_configs;
     Registration registration;      // of this broker
-    bool registers = true;          // the plane registers controller and broker itself; false: others ask for that
     std::vector<Record> bootstrap;  // written by the first leader of an empty log; see bootstrap_records()
     // About how much log and snapshots may take, where that is less than the configuration says: a log that lies in memory.
     std::optional<std::int64_t> log_bytes_max;

@@ -175,80 +175,30 @@ void Controller::Impl::index_name(const std::string& name, bool exists) {
 
 // --- producer ids
 
-void Controller::allocate_producer_ids(BrokerId broker, Done<ProducerIdBlock> done) {
+void Controller::allocate_producer_ids(const wire::AllocateProducerIdsRequest& request,
+                                       Done<wire::AllocateProducerIdsResponse> done) {
   constexpr std::int32_t kBlockSize = 1000;
+  wire::AllocateProducerIdsResponse response;
+  wire::AllocateProducerIdsResponse failure;
+  failure.error_code = ErrorCode::not_controller;
   std::vector<Record> records;
-  ProducerIdBlock block;
-  ProducerIdBlock failure;
-  failure.error = ErrorCode::not_controller;
   if (impl_->active) {
-    const BrokerImage* known = impl_->image().find_broker(broker);
     const std::int64_t first = impl_->image().next_producer_id();
-    if (known == nullptr) {
-      block.error = ErrorCode::broker_id_not_registered;
+    if (!impl_->knows(request.broker_id, request.broker_epoch)) {
+      response.error_code = ErrorCode::stale_broker_epoch;
     } else if (first > INT64_MAX - kBlockSize) {
-      block.error = ErrorCode::unknown_server_error;  // after 10^16 blocks
+      response.error_code = ErrorCode::unknown_server_error;  // after 10^16 blocks
     } else {
-      block.first = first;
-      block.size = kBlockSize;
+      response.producer_id_start = ProducerId(first);
+      response.producer_id_len = kBlockSize;
       wire::ProducerIdsRecord record;
-      record.broker_id = broker;
-      record.broker_epoch = known->epoch;
+      record.broker_id = request.broker_id;
+      record.broker_epoch = request.broker_epoch;
       record.next_producer_id = first + kBlockSize;
       records.emplace_back(record);
     }
   }
-  impl_->finish<ProducerIdBlock>(std::move(records), block, failure, std::move(done));
-}
-
-void Controller::allocate_producer_ids(const wire::AllocateProducerIdsRequest& request,
-                                       Done<wire::AllocateProducerIdsResponse> done) {
-  const auto answer = [done = std::move(done)](const ProducerIdBlock& block) {
-    wire::AllocateProducerIdsResponse response;
-    response.error_code = block.error;
-    response.producer_id_start = ProducerId(block.first);
-    response.producer_id_len = block.size;
-    done(std::move(response));
-  };
-  if (impl_->active && !impl_->knows(request.broker_id, request.broker_epoch)) {
-    ProducerIdBlock stale;
-    stale.error = ErrorCode::stale_broker_epoch;
-    answer(stale);
-    return;
-  }
-  allocate_producer_ids(request.broker_id, answer);
-}
-
-void Controller::new_producer_id(Done<std::pair<ErrorCode, ProducerId>> done) {
-  Impl& s = *impl_;
-  s.producer_id_waiters.push_back(std::move(done));
-  s.serve_producer_ids();
-  if (s.producer_id_waiters.empty() || s.block_asked) {
-    return;
-  }
-  s.block_asked = true;
-  allocate_producer_ids(s.options.node, [&s](const ProducerIdBlock& block) {
-    s.block_asked = false;
-    if (block.error == ErrorCode::none) {
-      s.next_producer_id = block.first;
-      s.producer_ids_left = block.size;
-      s.serve_producer_ids();
-      return;
-    }
-    std::deque<Done<std::pair<ErrorCode, ProducerId>>> waiters = std::exchange(s.producer_id_waiters, {});
-    for (const Done<std::pair<ErrorCode, ProducerId>>& waiter : waiters) {
-      waiter({block.error, kNoProducerId});
-    }
-  });
-}
-
-void Controller::Impl::serve_producer_ids() {
-  while (producer_ids_left > 0 && !producer_id_waiters.empty()) {
-    const Done<std::pair<ErrorCode, ProducerId>> waiter = std::move(producer_id_waiters.front());
-    producer_id_waiters.pop_front();
-    --producer_ids_left;
-    waiter({ErrorCode::none, ProducerId(next_producer_id++)});
-  }
+  impl_->finish(std::move(records), std::move(response), std::move(failure), std::move(done));
 }
 
 }  // namespace hw::metadata

@@ -69,12 +69,6 @@ struct Registration {
   std::vector<Uuid> log_directories;
 };
 
-struct ProducerIdBlock {
-  wire::ErrorCode error{};
-  std::int64_t first = -1;
-  std::int32_t size = 0;
-};
-
 class Controller {
  public:
   struct Options {
@@ -96,7 +90,7 @@ class Controller {
   // Records written since the last call, one inner vector for each batch; append them in this order.
   [[nodiscard]] std::vector<std::vector<Record>> take_records();
   [[nodiscard]] bool has_records() const noexcept;
-  // Records of the quorum's own (bootstrap, registration of this controller). REQUIRES: active(); they replay.
+  // Records of the quorum's own (bootstrap). REQUIRES: active(); they replay.
   void write_records(std::vector<Record> records);
   // Everything below `high_watermark` is committed and in the published image: runs completions.
   void committed(Offset high_watermark);
@@ -141,6 +135,8 @@ class Controller {
                                Done<wire::AssignReplicasToDirsResponse> done);
   void allocate_producer_ids(const wire::AllocateProducerIdsRequest& request,
                              Done<wire::AllocateProducerIdsResponse> done);
+  void unregister_broker(BrokerId broker, Done<Refusal> done);
+  void unregister_controller(BrokerId controller, Done<Refusal> done);  // not this one while it is active
 
   // --- time. Fences brokers that were silent for broker.session.timeout.ms, gives partitions back to their preferred
   // leaders (auto.leader.rebalance.enable) and elects unclean leaders where that is allowed. To be called when
@@ -149,20 +145,6 @@ class Controller {
   void tick(Instant now);
   [[nodiscard]] Instant next_deadline() const noexcept;  // kNever where not active
 
-  // --- the node's own broker, asked directly while it does not use the requests above
-  void allocate_producer_ids(BrokerId broker, Done<ProducerIdBlock> done);
-  // One fresh producer id out of a block that this node holds; takes a new block when there is none left.
-  void new_producer_id(Done<std::pair<wire::ErrorCode, ProducerId>> done);
-  void register_broker(const Registration& registration, Done<wire::ErrorCode> done);  // starts fenced
-  void unfence_broker(BrokerId broker, Done<wire::ErrorCode> done);
-  void fence_broker(BrokerId broker, Done<wire::ErrorCode> done);
-  void unregister_broker(BrokerId broker, Done<Refusal> done);
-  void unregister_controller(BrokerId controller, Done<Refusal> done);  // not this one while it is active
-
-  // Used by Metadata (auto.create.topics.enable) and by coordinators. Creates those that do not exist and are not
-  // being created; names are checked like CreateTopics'. The result tells the error of each name.
-  void auto_create_topics(const std::vector<std::string>& names,
-                          Done<std::vector<std::pair<std::string, wire::ErrorCode>>> done);
   // The request that creates an internal topic as this broker's configuration wants it (offsets.topic.*, …). `brokers`: how many
   // there are, or will be as far as is known; a default that they cannot meet is lowered.
   [[nodiscard]] wire::CreateTopicsRequest::CreatableTopic topic_template(std::string_view name, std::size_t brokers) const;

@@ -501,25 +501,4 @@ CreatableTopic Controller::topic_template(std::string_view name, std::size_t bro
   return topic;
 }
 
-void Controller::auto_create_topics(const std::vector<std::string>& names,
-                                    Done<std::vector<std::pair<std::string, ErrorCode>>> done) {
-  wire::CreateTopicsRequest request;
-  std::set<std::string> seen;
-  for (const std::string& name : names) {
-    if (seen.insert(name).second) {
-      request.topics.push_back(topic_template(name, impl_->image().brokers().size()));
-    }
-  }
-  create_topics(request, [done = std::move(done)](wire::CreateTopicsResponse response) {
-    std::vector<std::pair<std::string, ErrorCode>> result;
-    for (CreatableTopicResult& topic : response.topics) {
-      // Being there already is what was wanted.
-      const ErrorCode error =
-          topic.error_code == ErrorCode::topic_already_exists ? ErrorCode::none : topic.error_code;
-      result.emplace_back(std::move(topic.name), error);
-    }
-    done(std::move(result));
-  });
-}
-
 }  // namespace hw::metadata

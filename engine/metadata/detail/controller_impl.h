@@ -66,14 +66,6 @@ struct Controller::Impl {
   [[nodiscard]] std::vector<UsableBroker> usable_brokers() const;
   [[nodiscard]] Uuid directory_of(BrokerId broker) const;
 
-  // Producer ids of this node's block, and who waits for the next one. An id is given out once: a block that was held
-  // when the node stopped is lost.
-  std::int64_t next_producer_id = 0;
-  std::int64_t producer_ids_left = 0;
-  bool block_asked = false;
-  std::deque<Done<std::pair<wire::ErrorCode, ProducerId>>> producer_id_waiters;
-  void serve_producer_ids();
-
   // brokers.cpp
   BrokerSessions sessions;
   bool clock_started = false;  // since the controller became active
@@ -82,7 +74,7 @@ struct Controller::Impl {
   Instant no_op_due = kNever;
   std::map<BrokerId, Offset> registered_at;  // of registrations since then; of older ones the broker epoch says it
   void start_clock(Instant now);
-  void fence(BrokerId broker, std::function<void(bool)> run);
+  void fence(BrokerId broker);
   [[nodiscard]] bool is_live(BrokerId broker) const;  // registered, unfenced, not in controlled shutdown
   [[nodiscard]] bool leads_something(BrokerId broker) const;
   [[nodiscard]] bool knows(BrokerId broker, std::int64_t epoch) const;

@@ -90,6 +90,61 @@ inline bool same(const MetadataImage& a, const MetadataImage& b) {
   return true;
 }
 
+// What a node's link does with the active controller, when that is its own: it registers the controller and the broker, and says that
+// the broker lives once the image has it. True: something was asked.
+inline bool register_node(ControlPlane& plane, const Registration& who, const raft::Config& quorum, Instant now) {
+  Controller& controller = plane.controller();
+  if (!controller.active()) {
+    return false;
+  }
+  const auto features = [](auto& list) {
+    for (const FeatureRange& range : supported_features()) {
+      auto& feature = list.emplace_back();
+      feature.name = range.name;
+      feature.min_supported_version = range.min_supported;
+      feature.max_supported_version = range.max_supported;
+    }
+  };
+  const BrokerImage* newest = controller.newest().find_broker(who.broker);
+  if (newest == nullptr || newest->incarnation != who.incarnation) {
+    wire::ControllerRegistrationRequest own;
+    own.controller_id = who.broker.value();
+    own.incarnation_id = who.incarnation;
+    for (const raft::VoterEndpoint& endpoint : quorum.self.endpoints) {
+      auto& listener = own.listeners.emplace_back();
+      listener.name = endpoint.listener;
+      listener.host = endpoint.host;
+      listener.port = endpoint.port;
+    }
+    features(own.features);
+    controller.controller_registration(own, [](const auto&) {});
+    wire::BrokerRegistrationRequest request;
+    request.broker_id = who.broker;
+    request.cluster_id = quorum.cluster_id;
+    request.incarnation_id = who.incarnation;
+    for (const ListenerImage& listener : who.listeners) {
+      auto& one = request.listeners.emplace_back();
+      one.name = listener.name;
+      one.host = listener.host;
+      one.port = listener.port;
+    }
+    features(request.features);
+    request.log_dirs = who.log_directories;
+    controller.broker_registration(request, now, [](const auto&) {});
+    return true;
+  }
+  const BrokerImage* known = plane.image()->find_broker(who.broker);
+  if (known == nullptr || known->incarnation != who.incarnation || !newest->fenced) {
+    return false;
+  }
+  wire::BrokerHeartbeatRequest beat;
+  beat.broker_id = who.broker;
+  beat.broker_epoch = known->epoch;
+  beat.current_metadata_offset = plane.image()->offset();
+  controller.broker_heartbeat(beat, now, [](const auto&) {});
+  return true;
+}
+
 // One batch of the log as a test looks at it.
 struct LogBatch {
   Offset base_offset;
@@ -106,7 +161,7 @@ class Plane {
                  std::vector<LogBatch> log = {}, raft::ElectionState election = {})
       : batches(std::move(log)), election_(election) {
     ControlPlane::Options options;
-    options.quorum.self = {{BrokerId(1), id_of(99)}, {}};
+    options.quorum.self = {{BrokerId(1), id_of(99)}, {{"CONTROLLER", "localhost", 9092}}};
     options.quorum.voters = {options.quorum.self};
     Result<BrokerConfigs> parsed = BrokerConfigs::parse(configs);
     HW_ASSERT(parsed.has_value(), "the test's configuration");
@@ -116,6 +171,8 @@ class Plane {
     options.registration.listeners = {{"PLAINTEXT", "localhost", 9092, 0}};
     options.registration.log_directories = {id_of(99)};
     options.bootstrap = bootstrap_records();
+    registration_ = options.registration;
+    quorum_ = options.quorum;
     for (const LogBatch& batch : batches) {
       const Result<void> appended = log_.append_as_follower(batch.bytes, wall);
       HW_ASSERT(appended.has_value(), "the log is whole");
@@ -139,6 +196,7 @@ class Plane {
         plane->flushed(log_.end_offset(), now, wall, flushed);
         moved = perform(flushed, flush_works) || moved;
       }
+      moved = (alive && register_node(*plane, registration_, quorum_, now)) || moved;
       if (!moved) {
         return;
       }
@@ -155,6 +213,7 @@ class Plane {
   std::vector<ControlPlane::Published> published;
   std::vector<event::Any> events;
   bool flush_owed = false;
+  bool alive = true;  // the broker registers, and sends heartbeats
   Instant now{1'000};
   WallTime wall{1'700'000'000'000};
 
@@ -184,6 +243,8 @@ class Plane {
 
   raft::ElectionState election_;
   raft::MemoryLog log_;
+  Registration registration_;
+  raft::Config quorum_;
 };
 
 }  // namespace hw::metadata::test

@@ -27,6 +27,8 @@ class Planes {
     raft::MemoryLog log;
     raft::ElectionState state;
     std::unique_ptr<ControlPlane> plane;
+    Registration registration;
+    raft::Config quorum;
     std::vector<ControlPlane::Published> published;
     std::uint64_t lives = 0;
   };
@@ -59,6 +61,8 @@ class Planes {
     options.registration.listeners = {{"PLAINTEXT", "h", static_cast<std::uint16_t>(9000 + index), 0}};
     options.registration.log_directories = {voter(index).key.directory};
     options.bootstrap = bootstrap_records();
+    one.registration = options.registration;
+    one.quorum = options.quorum;
     one.plane = std::make_unique<ControlPlane>(std::move(options), one.state, one.log,
                                                Prng(static_cast<std::uint64_t>(index) * 10 + one.lives));
     const Result<void> started = one.plane->start(now, wall());
@@ -93,6 +97,7 @@ class Planes {
           ControlPlane::Outputs out;
           plane(i).pump(now, wall(), out);
           moved = perform(i, out) || moved;
+          moved = register_node(plane(i), node(i).registration, node(i).quorum, now) || moved;
         }
       }
       while (!messages_.empty()) {

@@ -130,7 +130,6 @@ class TestController : public QObject {
   void create_partitions_only_adds();
   void producer_ids_come_in_blocks_and_once();
   void internal_topics_as_configured();
-  void auto_created_topics();
   void fencing_takes_leaderships_and_unfencing_returns_them();
   void events_tell_what_changed();
   void the_log_alone_rebuilds_everything();
@@ -505,36 +504,28 @@ void TestController::create_partitions_only_adds() {
 void TestController::producer_ids_come_in_blocks_and_once() {
   Plane plane;
   plane.run();
-  std::vector<std::int64_t> ids;
-  const auto take = [&] {
-    plane.controller().new_producer_id([&ids](std::pair<ErrorCode, ProducerId> result) {
-      ids.push_back(result.first == ErrorCode::none ? result.second.value() : -1);
+  std::vector<std::pair<std::int64_t, std::int32_t>> blocks;
+  const auto take = [&blocks](Plane& from) {
+    wire::AllocateProducerIdsRequest request;
+    request.broker_id = BrokerId(1);
+    request.broker_epoch = from.image().find_broker(BrokerId(1))->epoch;
+    from.controller().allocate_producer_ids(request, [&blocks](const wire::AllocateProducerIdsResponse& answer) {
+      QCOMPARE(answer.error_code, ErrorCode::none);
+      blocks.emplace_back(answer.producer_id_start.value(), answer.producer_id_len);
     });
   };
-  take();
-  take();
-  QVERIFY(ids.empty());  // the block is not committed yet
-  const std::size_t batches = plane.batches.size();
+  take(plane);
+  take(plane);
+  QVERIFY(blocks.empty());  // nothing is committed yet
   plane.run();
-  QVERIFY((ids == std::vector<std::int64_t>{0, 1}));
-  QCOMPARE(plane.batches.size(), batches + 1);
-  for (int i = 2; i < 1000; ++i) {
-    take();
-  }
-  plane.run();
-  QCOMPARE(plane.batches.size(), batches + 1);
-  QCOMPARE(ids.back(), 999);
-  take();
-  plane.run();
-  QCOMPARE(ids.back(), 1000);
+  QVERIFY((blocks == std::vector<std::pair<std::int64_t, std::int32_t>>{{0, 1000}, {1000, 1000}}));
   QCOMPARE(plane.image().next_producer_id(), 2000);
-  // After a restart the rest of the block is gone.
+  // What was given out before a restart is not given out again.
   Plane again({}, 2, plane.batches, plane.election());
   again.run();
-  again.controller().new_producer_id(
-      [&ids](std::pair<ErrorCode, ProducerId> result) { ids.push_back(result.second.value()); });
+  take(again);
   again.run();
-  QCOMPARE(ids.back(), 2000);
+  QCOMPARE(blocks.back().first, 2000);
 }
 
 void TestController::internal_topics_as_configured() {
@@ -556,32 +547,17 @@ void TestController::internal_topics_as_configured() {
   QCOMPARE(created(strict, strict.controller().topic_template("__consumer_offsets", strict.image().brokers().size())), ErrorCode::invalid_replication_factor);
 }
 
-void TestController::auto_created_topics() {
-  Plane plane(Settings{{"num.partitions", "3"}});
-  plane.run();
-  create(plane, {wanted("there")});
-  std::vector<std::pair<std::string, ErrorCode>> answer;
-  plane.controller().auto_create_topics({"a", "there", "bad name", "a"},
-                                        [&answer](std::vector<std::pair<std::string, ErrorCode>> r) { answer = std::move(r); });
-  plane.run();
-  QCOMPARE(answer.size(), std::size_t{3});
-  QCOMPARE(answer[0].second, ErrorCode::none);
-  QCOMPARE(answer[1].second, ErrorCode::none);
-  QCOMPARE(answer[2].second, ErrorCode::invalid_topic_exception);
-  QCOMPARE(plane.image().find_topic("a")->partitions.size(), std::size_t{3});
-}
-
 void TestController::fencing_takes_leaderships_and_unfencing_returns_them() {
   Plane plane;
   plane.run();
   create(plane, {wanted("a", 2)});
-  const auto ask = [&plane](auto member) {
-    ErrorCode answer = ErrorCode::unknown_server_error;
-    (plane.controller().*member)(BrokerId(1), [&answer](ErrorCode error) { answer = error; });
-    plane.run();
-    return answer;
-  };
-  QCOMPARE(ask(&Controller::fence_broker), ErrorCode::none);
+  plane.alive = false;
+  wire::BrokerHeartbeatRequest last;
+  last.broker_id = BrokerId(1);
+  last.broker_epoch = plane.image().find_broker(BrokerId(1))->epoch;
+  last.want_fence = true;
+  plane.controller().broker_heartbeat(last, plane.now, [](const auto&) {});
+  plane.run();
   QVERIFY(!plane.plane->ready());
   for (const PartitionImage& partition : plane.image().find_topic("a")->partitions) {
     QCOMPARE(partition.leader.value(), -1);
@@ -591,18 +567,12 @@ void TestController::fencing_takes_leaderships_and_unfencing_returns_them() {
   }
   QCOMPARE(created(plane, wanted("b")), ErrorCode::invalid_replication_factor);
   QCOMPARE(created(plane, wanted("b", -1, -1, {}, {{0, {1}}})), ErrorCode::invalid_replica_assignment);
-  QCOMPARE(ask(&Controller::unfence_broker), ErrorCode::none);
+  plane.alive = true;
+  plane.run();
   for (const PartitionImage& partition : plane.image().find_topic("a")->partitions) {
     QCOMPARE(partition.leader.value(), 1);
     QCOMPARE(partition.leader_epoch.value(), 2);
   }
-  const Offset offset = plane.image().offset();
-  QCOMPARE(ask(&Controller::unfence_broker), ErrorCode::none);  // nothing to do
-  QVERIFY(plane.image().offset() == offset);
-  ErrorCode unknown = ErrorCode::none;
-  plane.controller().fence_broker(BrokerId(8), [&unknown](ErrorCode error) { unknown = error; });
-  plane.run();
-  QCOMPARE(unknown, ErrorCode::broker_id_not_registered);
 }
 
 void TestController::events_tell_what_changed() {
