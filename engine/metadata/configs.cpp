@@ -471,11 +471,6 @@ TopicConfigs effective_topic_configs(std::string_view topic, const MetadataImage
   result.lz4_level = int32("compression.lz4.level");
   result.zstd_level = int32("compression.zstd.level");
   result.min_insync_replicas = int32("min.insync.replicas");
-  result.unclean_leader_election = flag("unclean.leader.election.enable");
-  result.delete_retention_ms = int64("delete.retention.ms");
-  result.min_cleanable_dirty_ratio = parse_double(text("min.cleanable.dirty.ratio")).value_or(0.5);
-  result.min_compaction_lag_ms = int64("min.compaction.lag.ms");
-  result.max_compaction_lag_ms = int64("max.compaction.lag.ms");
   result.file_delete_delay_ms = int64("file.delete.delay.ms");
   result.flush_messages = int64("flush.messages");
   result.flush_ms = int64("flush.ms");

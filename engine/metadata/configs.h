@@ -191,11 +191,6 @@ struct TopicConfigs {
   std::int32_t lz4_level = 9;
   std::int32_t zstd_level = 3;
   std::int32_t min_insync_replicas = 1;
-  bool unclean_leader_election = false;
-  std::int64_t delete_retention_ms = 86'400'000;
-  double min_cleanable_dirty_ratio = 0.5;
-  std::int64_t min_compaction_lag_ms = 0;
-  std::int64_t max_compaction_lag_ms = 9'223'372'036'854'775'807;
   std::int64_t file_delete_delay_ms = 60'000;
   std::int64_t flush_messages = 9'223'372'036'854'775'807;
   std::int64_t flush_ms = 9'223'372'036'854'775'807;
