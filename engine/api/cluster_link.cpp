@@ -45,6 +45,17 @@ struct ResponseOf<wire::UpdateRaftVoterRequest> { using type = wire::UpdateRaftV
 template <>
 struct ResponseOf<wire::ApiVersionsRequest> { using type = wire::ApiVersionsResponse; };
 
+// As a controller names itself to others.
+template <class Listener>
+Listener own_listener(const NodeOptions& options) {
+  const raft::VoterEndpoint own = controller_endpoint(options);
+  Listener listener;
+  listener.name = own.listener;
+  listener.host = own.host;
+  listener.port = own.port;
+  return listener;
+}
+
 }  // namespace
 
 raft::VoterEndpoint controller_endpoint(const NodeOptions& options) {
@@ -216,16 +227,13 @@ Instant ClusterLink::next_deadline() const noexcept {
   if (settings_.broker) {
     earliest = std::min({earliest, lifecycle_.next_deadline(), producer_ids_.next_deadline()});
   }
-  if (!assignments_.empty() && !assigning_) {
-    earliest = std::min(earliest, assign_at_);
+  if (!assignments_.empty()) {
+    earliest = std::min(earliest, assignment_.deadline());
   }
-  if (settings_.controller && !controller_registered_ && !registering_controller_ && register_controller_at_ != Instant{}) {
-    earliest = std::min(earliest, register_controller_at_);
+  if (!controller_registered_) {
+    earliest = std::min(earliest, registration_.deadline());
   }
-  if (settings_.auto_join && !joining_ && join_at_ != Instant{}) {
-    earliest = std::min(earliest, join_at_);
-  }
-  return earliest;
+  return std::min(earliest, join_.deadline());
 }
 
 bool ClusterLink::pump_lifecycle() {
@@ -308,8 +316,7 @@ void ClusterLink::assign_directory(const Uuid& topic_id, PartitionIndex partitio
 
 // What the controller refuses is not asked again: the partition is gone, or not here any more, and the next image says so.
 bool ClusterLink::pump_assignments() {
-  const Instant now = host_.link_now().instant;
-  if (assignments_.empty() || assigning_ || assign_at_ > now || lifecycle_.broker_epoch() < 0) {
+  if (assignments_.empty() || !assignment_.may_ask(host_.link_now().instant) || lifecycle_.broker_epoch() < 0) {
     return false;
   }
   wire::AssignReplicasToDirsRequest request;
@@ -333,9 +340,9 @@ bool ClusterLink::pump_assignments() {
     topics.back().partitions.emplace_back().partition_index = key.second;
   }
   const auto done = [this, asked = std::move(asked)](const Result<wire::AssignReplicasToDirsResponse>& response) {
-    assigning_ = false;
-    if (!response || response->error_code != wire::ErrorCode::none) {
-      assign_at_ = host_.link_now().instant + kAssignAgainAfter;
+    const bool taken = response && response->error_code == wire::ErrorCode::none;
+    assignment_.answered(taken ? Instant{} : host_.link_now().instant + kAssignAgainAfter);
+    if (!taken) {
       return;
     }
     for (const auto& [key, directory] : asked) {
@@ -344,14 +351,11 @@ bool ClusterLink::pump_assignments() {
       }
     }
   };
-  assigning_ = true;
-  if (!ask_controller<wire::AssignReplicasToDirsResponse>(
-          PeerChannels::Purpose::controller, request, 0, kPeerRequestTimeout,
-          [&](metadata::Controller& controller, auto answer) { controller.assign_replicas_to_dirs(request, std::move(answer)); }, done)) {
-    done(fail(Errc::closed, "no controller is known"));
-    return false;
-  }
-  return true;
+  return assignment_.ask([&] {
+    return ask_controller<wire::AssignReplicasToDirsResponse>(
+        PeerChannels::Purpose::controller, request, 0, kPeerRequestTimeout,
+        [&](metadata::Controller& controller, auto answer) { controller.assign_replicas_to_dirs(request, std::move(answer)); }, done);
+  });
 }
 
 bool ClusterLink::pump_forwarding() {
@@ -375,19 +379,13 @@ bool ClusterLink::pump_forwarding() {
 
 // A controller tells the active one who it is, once in its life (KIP-919).
 bool ClusterLink::pump_registration() {
-  const Instant now = host_.link_now().instant;
-  if (!settings_.controller || controller_registered_ || registering_controller_ || register_controller_at_ > now) {
+  if (!settings_.controller || controller_registered_ || !registration_.may_ask(host_.link_now().instant)) {
     return false;
   }
   wire::ControllerRegistrationRequest request;
   request.controller_id = options_.node.value();
   request.incarnation_id = settings_.lifecycle.registration.incarnation;
-  wire::ControllerRegistrationRequest::Listener listener;
-  const raft::VoterEndpoint own = controller_endpoint(options_);
-  listener.name = own.listener;
-  listener.host = own.host;
-  listener.port = own.port;
-  request.listeners.push_back(std::move(listener));
+  request.listeners.push_back(own_listener<wire::ControllerRegistrationRequest::Listener>(options_));
   for (const metadata::FeatureRange& range : settings_.features) {
     wire::ControllerRegistrationRequest::Feature feature;
     feature.name = range.name;
@@ -395,73 +393,65 @@ bool ClusterLink::pump_registration() {
     feature.max_supported_version = range.max_supported;
     request.features.push_back(std::move(feature));
   }
-  registering_controller_ = true;
-  const bool asked = ask_controller<wire::ControllerRegistrationResponse>(
-      PeerChannels::Purpose::heartbeat, request, 0, kPeerRequestTimeout,
-      [&](metadata::Controller& controller, auto answer) { controller.controller_registration(request, std::move(answer)); },
-      [this](const Result<wire::ControllerRegistrationResponse>& response) {
-        registering_controller_ = false;
-        controller_registered_ = response && response->error_code == wire::ErrorCode::none;
-        register_controller_at_ = host_.link_now().instant + kRetryAfter;
-      });
-  if (!asked) {
-    // Nobody to ask: no time says when there will be somebody, so every turn looks.
-    registering_controller_ = false;
-    register_controller_at_ = Instant{};
-  }
-  return asked;
+  return registration_.ask([&] {
+    return ask_controller<wire::ControllerRegistrationResponse>(
+        PeerChannels::Purpose::heartbeat, request, 0, kPeerRequestTimeout,
+        [&](metadata::Controller& controller, auto answer) { controller.controller_registration(request, std::move(answer)); },
+        [this](const Result<wire::ControllerRegistrationResponse>& response) {
+          controller_registered_ = response && response->error_code == wire::ErrorCode::none;
+          registration_.answered(host_.link_now().instant + kRetryAfter);
+        });
+  });
 }
 
 // A controller that does not vote asks the leader for a vote until it has one; the leader refuses while it lags behind. A voter with
 // its id and another directory is itself in an earlier life, whose log is lost: that one goes first (KIP-1186).
 bool ClusterLink::pump_auto_join() {
-  const Instant now = host_.link_now().instant;
-  if (!settings_.auto_join || !settings_.controller || joining_ || join_at_ > now) {
+  if (!settings_.auto_join || !settings_.controller || !join_.may_ask(host_.link_now().instant)) {
     return false;
   }
-  const raft::QuorumView quorum = control_.quorum();
-  if (quorum.voter) {
-    join_at_ = {};
+  if (control_.quorum().voter) {
+    join_.answered(Instant{});
     return false;
   }
-  join_at_ = now + kJoinAgainAfter;
-  const std::optional<PeerAddress> to = controller();
-  if (!to || to->node == options_.node) {
-    return false;
-  }
+  return join_.ask([this] {
+    const std::optional<PeerAddress> to = controller();
+    const bool elsewhere = to && to->node != options_.node;
+    if (elsewhere) {
+      ask_to_join(*to);
+    }
+    return elsewhere;
+  });
+}
+
+void ClusterLink::ask_to_join(const PeerAddress& leader) {
   const auto done = [this](const auto&) {  // whatever the answer: the next look says whether it votes
-    joining_ = false;
-    join_at_ = host_.link_now().instant + kJoinAgainAfter;
+    join_.answered(host_.link_now().instant + kJoinAgainAfter);
   };
-  joining_ = true;
   if (const raft::Voter* old = control_.voters().find(options_.node); old != nullptr && old->key.directory != settings_.directory) {
     wire::RemoveRaftVoterRequest request;
     request.cluster_id = settings_.lifecycle.cluster_id;
     request.voter_id = options_.node.value();
     request.voter_directory_id = old->key.directory;
-    channels_.ask<wire::RemoveRaftVoterResponse>(PeerChannels::Purpose::controller, 0, *to, request, 0, kPeerRequestTimeout, host_.link_outputs(), done);
-    return true;
+    channels_.ask<wire::RemoveRaftVoterResponse>(PeerChannels::Purpose::controller, 0, leader, request, 0, kPeerRequestTimeout,
+                                                 host_.link_outputs(), done);
+    return;
   }
   wire::AddRaftVoterRequest request;
   request.cluster_id = settings_.lifecycle.cluster_id;
   request.timeout_ms = static_cast<std::int32_t>(kPeerRequestTimeout.ms());
   request.voter_id = options_.node.value();
   request.voter_directory_id = settings_.directory;
-  wire::AddRaftVoterRequest::Listener listener;
-  const raft::VoterEndpoint own = controller_endpoint(options_);
-  listener.name = own.listener;
-  listener.host = own.host;
-  listener.port = own.port;
-  request.listeners.push_back(std::move(listener));
+  request.listeners.push_back(own_listener<wire::AddRaftVoterRequest::Listener>(options_));
   request.ack_when_committed = false;
-  channels_.ask<wire::AddRaftVoterResponse>(PeerChannels::Purpose::controller, 0, *to, request, 1, kPeerRequestTimeout, host_.link_outputs(), done);
-  return true;
+  channels_.ask<wire::AddRaftVoterResponse>(PeerChannels::Purpose::controller, 0, leader, request, 1, kPeerRequestTimeout,
+                                            host_.link_outputs(), done);
 }
 
 void ClusterLink::controller_changed() {
   lifecycle_.controller_changed(host_.link_now().instant);
-  register_controller_at_ = Instant{};
-  assign_at_ = Instant{};
+  registration_.again_at = Instant{};
+  assignment_.again_at = Instant{};
 }
 
 void ClusterLink::image_published(const metadata::MetadataImage& image) {

@@ -107,6 +107,7 @@ class ClusterLink {
   bool pump_forwarding();
   bool pump_registration();
   bool pump_auto_join();
+  void ask_to_join(const PeerAddress& leader);
   bool pump_assignments();
   void lifecycle_answered();  // acts on what an answer brought about
   // Asks the active controller: `here` where it is this node, by a request otherwise. False: nobody to ask.
@@ -128,14 +129,34 @@ class ClusterLink {
   metadata::ProducerIdBlocks producer_ids_;
   std::set<std::string> creating_;       // topics on their way
   std::vector<std::pair<BrokerId, PeerAddress>> known_brokers_;  // sorted; where they were
-  bool controller_registered_ = false;   // in this life
-  bool registering_controller_ = false;
-  Instant register_controller_at_{};
   std::map<std::pair<Uuid, PartitionIndex>, Uuid> assignments_;  // that the controller does not know yet; of replicas here
-  bool assigning_ = false;
-  Instant assign_at_{};
-  bool joining_ = false;
-  Instant join_at_{};
+  bool controller_registered_ = false;   // in this life
+
+  // What the controller is asked again and again, one question at a time, until it is so.
+  struct Wish {
+    bool asking = false;
+    Instant again_at{};  // not before; Instant{}: every turn looks
+    [[nodiscard]] bool may_ask(Instant now) const noexcept { return !asking && again_at <= now; }
+    [[nodiscard]] Instant deadline() const noexcept { return asking || again_at == Instant{} ? kNever : again_at; }
+    void answered(Instant next) noexcept {
+      asking = false;
+      again_at = next;
+    }
+    // `ask` sends the question, and what comes of it calls answered(), perhaps at once. False: there is nobody to ask, and no time
+    // says when there will be somebody.
+    template <class Ask>
+    bool ask(Ask ask) {
+      asking = true;
+      if (!ask()) {
+        answered(Instant{});
+        return false;
+      }
+      return true;
+    }
+  };
+  Wish registration_;  // of this controller
+  Wish assignment_;
+  Wish join_;
 };
 
 }  // namespace hw::api
