@@ -94,6 +94,19 @@ ErrorCode move_to(TestNode& node, ConnectionId c, const std::string& topic, cons
   return response.results[0].partitions[0].error_code;
 }
 
+// A node with two directories, on a disk that may fail.
+struct TwoDirectories {
+  TwoDirectories() : base(kDiskBytes), disk(base, Prng(3)), node(disk) {
+    node.more_directories = {"data/second"};
+    HW_ASSERT(node.start().has_value(), "the node starts");
+    c = node.connect();
+  }
+  env::MemoryDisk base;
+  env::FaultDisk disk;
+  TestNode node;
+  ConnectionId c;
+};
+
 }  // namespace
 
 class TstDataPlane : public QObject {
@@ -364,12 +377,10 @@ class TstDataPlane : public QObject {
 
   // KIP-858: with several directories the controller is told where each replica lies, and what is gone with a directory that fails.
   void the_controller_knows_the_directories() {
-    env::MemoryDisk base(kDiskBytes);
-    env::FaultDisk disk(base, Prng(3));
-    TestNode node(disk);
-    node.more_directories = {"data/second"};
-    QVERIFY(node.start());
-    const ConnectionId c = node.connect();
+    TwoDirectories two;
+    env::FaultDisk& disk = two.disk;
+    TestNode& node = two.node;
+    const ConnectionId c = two.c;
     node.create_topic("t", 4);
     node.advance(milliseconds(100));
     const std::int64_t now = node.now.wall.ms;
@@ -414,12 +425,10 @@ class TstDataPlane : public QObject {
   }
 
   void without_its_metadata_log_a_node_gives_up() {
-    env::MemoryDisk base(kDiskBytes);
-    env::FaultDisk disk(base, Prng(3));
-    TestNode node(disk);
-    node.more_directories = {"data/second"};
-    QVERIFY(node.start());
-    const ConnectionId c = node.connect();
+    TwoDirectories two;
+    env::FaultDisk& disk = two.disk;
+    TestNode& node = two.node;
+    const ConnectionId c = two.c;
     node.create_topic("t", 2);
     const auto dirs = log_dirs(node, c);
     const std::int32_t first = dirs.results.at(0).topics.at(0).partitions.at(0).partition_index.value();
@@ -432,11 +441,9 @@ class TstDataPlane : public QObject {
   }
 
   void a_replica_moves_between_directories_under_its_clients() {
-    env::MemoryDisk disk(kDiskBytes);
-    TestNode node(disk);
-    node.more_directories = {"data/second"};
-    QVERIFY(node.start());
-    const ConnectionId c = node.connect();
+    TwoDirectories two;
+    TestNode& node = two.node;
+    const ConnectionId c = two.c;
     node.create_topic("t");
     const std::int64_t now = node.now.wall.ms;
     for (int i = 0; i < 5; ++i) {
