@@ -4,6 +4,7 @@
 #include <QCoreApplication>
 #include <QDateTime>
 #include <algorithm>
+#include <iterator>
 
 #include "engine/observe/protocol_names.h"
 #include "ui/models/client_facts.h"
@@ -301,9 +302,8 @@ void about_node(InspectorFacts& out, const ClusterView& view, const Selection& s
   leader.glyph = leads > 0 ? Glyph::crown : Glyph::none;
   s.facts.push_back(leader);
   out.overview.push_back(s);
-  for (FactSection& standing : node_standing(view, node, now_ms)) {
-    out.overview.push_back(std::move(standing));
-  }
+  NodeStanding standing = node_standing(view, node, now_ms);
+  std::move(standing.overview.begin(), standing.overview.end(), std::back_inserter(out.overview));
   if (node.counters != nullptr) {
     FactSection traffic;
     traffic.label = InspectorText::tr("Since it started");
@@ -322,9 +322,7 @@ void about_node(InspectorFacts& out, const ClusterView& view, const Selection& s
                       .arg(node.broker && node.controller ? InspectorText::tr("<b>both</b>")
                                                           : (node.broker ? InspectorText::tr("a <b>broker</b>") : InspectorText::tr("a <b>controller</b>")));
   out.explain.push_back(connect);
-  for (FactSection& standing : explain_standing(view, node, now_ms)) {
-    out.explain.push_back(std::move(standing));
-  }
+  std::move(standing.explain.begin(), standing.explain.end(), std::back_inserter(out.explain));
 }
 
 void about_topic(InspectorFacts& out, const ClusterView& view, const Selection& selection) {

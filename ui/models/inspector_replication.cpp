@@ -242,110 +242,124 @@ std::vector<FactSection> explain_replication(const PartitionView& p, const Parti
 
 // --- nodes
 
-std::vector<FactSection> node_standing(const observe::ClusterView& view, const observe::NodeView& node, std::int64_t now_ms) {
-  std::vector<FactSection> out;
-  if (node.broker && node.registered) {
-    FactSection s;
-    s.label = Words::tr("In the eyes of the controller");
-    Fact f;
-    f.key = Words::tr("Broker");
-    f.words = true;
-    f.explained = true;
-    if (node.fenced) {
-      f.value = Words::tr("fenced");
-      f.glyph = Glyph::quarter;
-      f.tone = Fact::Tone::warn;
-    } else if (node.in_controlled_shutdown) {
-      f.value = Words::tr("in controlled shutdown");
-      f.glyph = Glyph::ring;
-    } else {
-      f.value = Words::tr("alive");
-      f.glyph = Glyph::disc;
-    }
-    s.facts.push_back(f);
-    Fact since;
-    since.key = Words::tr("Since");
-    since.value = format_time(node.registration_since.ms);
-    s.facts.push_back(since);
-    if (!node.rack.empty()) {
-      Fact rack;
-      rack.key = Words::tr("Rack");
-      rack.value = QString::fromStdString(node.rack);
-      s.facts.push_back(rack);
-    }
-    out.push_back(std::move(s));
+namespace {
+
+FactSection broker_section(const observe::NodeView& node) {
+  FactSection s;
+  s.label = Words::tr("In the eyes of the controller");
+  Fact f;
+  f.key = Words::tr("Broker");
+  f.words = true;
+  f.explained = true;
+  if (node.fenced) {
+    f.value = Words::tr("fenced");
+    f.glyph = Glyph::quarter;
+    f.tone = Fact::Tone::warn;
+  } else if (node.in_controlled_shutdown) {
+    f.value = Words::tr("in controlled shutdown");
+    f.glyph = Glyph::ring;
+  } else {
+    f.value = Words::tr("alive");
+    f.glyph = Glyph::disc;
   }
-  const QuorumFacts quorum = quorum_facts(view, {}, now_ms);
-  if (const QuorumReplica* replica = quorum.find(node.id.value()); replica != nullptr) {
-    FactSection s;
-    s.label = Words::tr("Metadata quorum");
-    Fact role;
-    role.key = Words::tr("Role");
-    role.value = replica->role;
-    role.words = true;
-    role.glyph = replica->glyph;
-    s.facts.push_back(role);
-    const auto add = [&s](const QString& key, const QString& value, bool explained) {
-      Fact f;
-      f.key = key;
-      f.value = value;
-      f.explained = explained;
-      s.facts.push_back(f);
-    };
-    add(Words::tr("Epoch"), QString::number(quorum.epoch), true);
-    add(Words::tr("Log end (LEO)"), offset(replica->log_end), true);
-    add(Words::tr("High watermark"), offset(replica->high_watermark), true);
-    add(Words::tr("Behind"), offset(replica->behind), false);
-    if (replica->snapshot_end > 0) {
-      add(Words::tr("Snapshot"), Words::tr("below %1, %2").arg(replica->snapshot_end).arg(format_bytes(replica->snapshot_bytes)), false);
-    }
-    FactAction show;
-    show.text = Words::tr("Show the quorum");
-    show.command = QStringLiteral("page.quorum");
-    s.actions.push_back(show);
-    out.push_back(std::move(s));
+  s.facts.push_back(f);
+  Fact since;
+  since.key = Words::tr("Since");
+  since.value = format_time(node.registration_since.ms);
+  s.facts.push_back(since);
+  if (!node.rack.empty()) {
+    Fact rack;
+    rack.key = Words::tr("Rack");
+    rack.value = QString::fromStdString(node.rack);
+    s.facts.push_back(rack);
   }
-  return out;
+  return s;
 }
 
-std::vector<FactSection> explain_standing(const observe::ClusterView& view, const observe::NodeView& node, std::int64_t now_ms) {
-  std::vector<FactSection> out;
+FactSection explain_fencing(const observe::NodeView& node) {
+  FactSection s;
+  s.label = Words::tr("Fenced");
+  s.prose = node.fenced ? Words::tr("The controller has not heard this broker's heartbeat for <b>broker.session.timeout.ms</b>, or it has only just "
+                                    "come. It leads nothing, and clients are not told of it.")
+                        : Words::tr("The controller hears this broker's heartbeats. Without one for <b>broker.session.timeout.ms</b> it is fenced: "
+                                    "what it leads moves to replicas that are in sync.");
+  return s;
+}
+
+FactSection quorum_section(const QuorumFacts& quorum, const QuorumReplica& replica) {
+  FactSection s;
+  s.label = Words::tr("Metadata quorum");
+  Fact role;
+  role.key = Words::tr("Role");
+  role.value = replica.role;
+  role.words = true;
+  role.glyph = replica.glyph;
+  s.facts.push_back(role);
+  const auto add = [&s](const QString& key, const QString& value, bool explained) {
+    Fact f;
+    f.key = key;
+    f.value = value;
+    f.explained = explained;
+    s.facts.push_back(f);
+  };
+  add(Words::tr("Epoch"), QString::number(quorum.epoch), true);
+  add(Words::tr("Log end (LEO)"), offset(replica.log_end), true);
+  add(Words::tr("High watermark"), offset(replica.high_watermark), true);
+  add(Words::tr("Behind"), offset(replica.behind), false);
+  if (replica.snapshot_end > 0) {
+    add(Words::tr("Snapshot"), Words::tr("below %1, %2").arg(replica.snapshot_end).arg(format_bytes(replica.snapshot_bytes)), false);
+  }
+  FactAction show;
+  show.text = Words::tr("Show the quorum");
+  show.command = QStringLiteral("page.quorum");
+  s.actions.push_back(show);
+  return s;
+}
+
+FactSection explain_metadata_watermark(const QuorumFacts& quorum) {
+  FactSection s;
+  s.label = Words::tr("High watermark of the metadata");
+  s.prose = Words::tr("What a <b>majority</b> of the voters has on disk is committed: a new controller will have it.");
+  std::vector<std::pair<std::int64_t, std::int32_t>> ends;
+  for (const QuorumReplica& voter : quorum.voters) {
+    ends.emplace_back(voter.log_end, voter.id);
+  }
+  std::sort(ends.rbegin(), ends.rend());
+  QStringList inputs;
+  for (const auto& [end, id] : ends) {
+    inputs << QStringLiteral("n%1 %2").arg(id).arg(offset(end));
+  }
+  s.formula = {Words::tr("HW %1 = LEO no. %2 of %3").arg(offset(quorum.high_watermark)).arg(quorum.majority).arg(ends.size()),
+               QStringLiteral("{ %1 }").arg(inputs.join(QStringLiteral(", ")))};
+  return s;
+}
+
+FactSection explain_role(const QuorumReplica& replica, const observe::QuorumReplicaView& known) {
+  FactSection s;
+  s.label = Words::tr("Role in the quorum");
+  const QString why = quorum_cause_text(known.cause);
+  s.prose = replica.leads ? Words::tr("It is the <b>active controller</b>: it decides who leads partitions and writes it to the metadata log.")
+            : replica.voter ? Words::tr("A <b>voter</b>: it follows the active controller and elects another one when it hears nothing.")
+                            : Words::tr("An <b>observer</b>: it copies the metadata log and has no vote.");
+  s.note = why.isEmpty() ? QString() : Words::tr("Since %1, because %2.").arg(format_time(known.since.ms), why);
+  return s;
+}
+
+}  // namespace
+
+NodeStanding node_standing(const observe::ClusterView& view, const observe::NodeView& node, std::int64_t now_ms) {
+  NodeStanding out;
   if (node.broker && node.registered) {
-    FactSection s;
-    s.label = Words::tr("Fenced");
-    s.prose = node.fenced ? Words::tr("The controller has not heard this broker's heartbeat for <b>broker.session.timeout.ms</b>, or it has only just "
-                                      "come. It leads nothing, and clients are not told of it.")
-                          : Words::tr("The controller hears this broker's heartbeats. Without one for <b>broker.session.timeout.ms</b> it is fenced: "
-                                      "what it leads moves to replicas that are in sync.");
-    out.push_back(std::move(s));
+    out.overview.push_back(broker_section(node));
+    out.explain.push_back(explain_fencing(node));
   }
   const QuorumFacts quorum = quorum_facts(view, {}, now_ms);
   if (const QuorumReplica* replica = quorum.find(node.id.value()); replica != nullptr) {
-    FactSection s;
-    s.label = Words::tr("High watermark of the metadata");
-    s.prose = Words::tr("What a <b>majority</b> of the voters has on disk is committed: a new controller will have it.");
-    std::vector<std::pair<std::int64_t, std::int32_t>> ends;
-    for (const QuorumReplica& voter : quorum.voters) {
-      ends.emplace_back(voter.log_end, voter.id);
-    }
-    std::sort(ends.rbegin(), ends.rend());
-    QStringList inputs;
-    for (const auto& [end, id] : ends) {
-      inputs << QStringLiteral("n%1 %2").arg(id).arg(offset(end));
-    }
-    s.formula = {Words::tr("HW %1 = LEO no. %2 of %3").arg(offset(quorum.high_watermark)).arg(quorum.majority).arg(ends.size()),
-                 QStringLiteral("{ %1 }").arg(inputs.join(QStringLiteral(", ")))};
-    out.push_back(std::move(s));
+    out.overview.push_back(quorum_section(quorum, *replica));
+    out.explain.push_back(explain_metadata_watermark(quorum));
     const auto known = view.quorum->replicas.find(node.id);
     if (known != view.quorum->replicas.end()) {
-      FactSection role;
-      role.label = Words::tr("Role in the quorum");
-      const QString why = quorum_cause_text(known->second.cause);
-      role.prose = replica->leads ? Words::tr("It is the <b>active controller</b>: it decides who leads partitions and writes it to the metadata log.")
-                   : replica->voter ? Words::tr("A <b>voter</b>: it follows the active controller and elects another one when it hears nothing.")
-                                    : Words::tr("An <b>observer</b>: it copies the metadata log and has no vote.");
-      role.note = why.isEmpty() ? QString() : Words::tr("Since %1, because %2.").arg(format_time(known->second.since.ms), why);
-      out.push_back(std::move(role));
+      out.explain.push_back(explain_role(*replica, known->second));
     }
   }
   return out;

@@ -22,7 +22,10 @@ namespace hw::ui {
 [[nodiscard]] std::vector<FactSection> explain_replication(const observe::PartitionView& partition, const PartitionFacts& facts);
 
 // A node in the eyes of the controller, and in the quorum. Sections without facts are left out.
-[[nodiscard]] std::vector<FactSection> node_standing(const observe::ClusterView& view, const observe::NodeView& node, std::int64_t now_ms);
-[[nodiscard]] std::vector<FactSection> explain_standing(const observe::ClusterView& view, const observe::NodeView& node, std::int64_t now_ms);
+struct NodeStanding {
+  std::vector<FactSection> overview;
+  std::vector<FactSection> explain;
+};
+[[nodiscard]] NodeStanding node_standing(const observe::ClusterView& view, const observe::NodeView& node, std::int64_t now_ms);
 
 }  // namespace hw::ui
