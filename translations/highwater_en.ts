@@ -228,6 +228,23 @@
     </message>
 </context>
 <context>
+    <name>hw::ui::BottomDock</name>
+    <message numerus="yes">
+        <source>The filter hides all of %Ln event(s).</source>
+        <translation>
+            <numerusform>The filter hides the %Ln event there is.</numerusform>
+            <numerusform>The filter hides all of the %Ln events.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln event(s) of severities that are not shown.</source>
+        <translation>
+            <numerusform>%Ln event, of a severity that is not shown.</numerusform>
+            <numerusform>%Ln events, all of severities that are not shown.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>hw::ui::ClientsModel</name>
     <message numerus="yes">
         <source> · %Ln client(s)</source>
@@ -388,10 +405,10 @@
 <context>
     <name>hw::ui::CreateTopicDialog</name>
     <message numerus="yes">
-        <source>The same %Ln configuration value(s). Records are not copied.</source>
+        <source>%Ln configuration value(s) are taken over. Records are not copied.</source>
         <translation>
-            <numerusform>The same %Ln configuration value. Records are not copied.</numerusform>
-            <numerusform>The same %Ln configuration values. Records are not copied.</numerusform>
+            <numerusform>%Ln configuration value is taken over. Records are not copied.</numerusform>
+            <numerusform>%Ln configuration values are taken over. Records are not copied.</numerusform>
         </translation>
     </message>
 </context>
@@ -443,6 +460,13 @@
         <translation>
             <numerusform>%Ln partition</numerusform>
             <numerusform>%Ln partitions</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln partition(s) on the way, dashed: the reader has given back, and the next assignment hands on. Nobody reads meanwhile.</source>
+        <translation>
+            <numerusform>%Ln partition is on its way (dashed): its reader has given it back, the next assignment hands it on. Nobody reads it meanwhile.</numerusform>
+            <numerusform>%Ln partitions are on their way (dashed): their readers have given them back, the next assignment hands them on. Nobody reads them meanwhile.</numerusform>
         </translation>
     </message>
 </context>

@@ -102,6 +102,9 @@ AddConsumerDialog::AddConsumerDialog(Session* session, const ConsumerCommand& st
   count_->setValue(1);
   count_->setStyleSheet(mono);
   add(tr("How many"), count_);
+  for (QSpinBox* box : {work_, crash_, count_}) {
+    box->setFixedWidth(t.px(130));
+  }
   column->addLayout(grid);
   column->addSpacing(t.px(6));
   add_ = add_answer_row(column, this, tr("Add consumer")).accept;

@@ -291,7 +291,7 @@ void AddPartitionsDialog::refresh() {
     }
   }
   summary_->setText(words);
-  command_->setText(QStringLiteral("kafka-topics.sh --bootstrap-server %1 --alter --topic %2 --partitions %3").arg(session_->bootstrap(), topic_).arg(total));
+  command_->setCommand(QStringLiteral("kafka-topics.sh --bootstrap-server %1 --alter --topic %2 --partitions %3").arg(session_->bootstrap(), topic_).arg(total));
 }
 
 void AddPartitionsDialog::submit() {

@@ -13,6 +13,7 @@ class QSpinBox;
 namespace hw::ui {
 
 class Button;
+class CommandLine;
 class TextLabel;
 
 class AddPartitionsDialog : public QDialog {
@@ -41,7 +42,7 @@ class AddPartitionsDialog : public QDialog {
   TextLabel* note_;
   TextLabel* summary_;
   Map* map_;
-  TextLabel* command_;
+  CommandLine* command_;
   TextLabel* failure_;
   Button* add_;
   KeyCounter keys_;

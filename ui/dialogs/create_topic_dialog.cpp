@@ -66,6 +66,10 @@ CreateTopicDialog::CreateTopicDialog(Session* session, QWidget* parent) : QDialo
   column->setSpacing(t.px(6));
   title_ = new TextLabel(tr("Create topic"), FontRole::page_title, TextLabel::Tone::text, this);
   column->addWidget(title_);
+  reason_ = new TextLabel({}, FontRole::body, TextLabel::Tone::text2, this);
+  reason_->setWordWrap(true);
+  reason_->hide();
+  column->addWidget(reason_);
   column->addSpacing(t.px(8));
 
   auto* name_label = new TextLabel(tr("Name"), FontRole::control, TextLabel::Tone::text2, this);
@@ -122,10 +126,8 @@ CreateTopicDialog::CreateTopicDialog(Session* session, QWidget* parent) : QDialo
   preset_note_ = new TextLabel({}, FontRole::caption, TextLabel::Tone::text3, this);
   preset_note_->setWordWrap(true);
   column->addWidget(preset_note_);
-  command_line_ = new TextLabel({}, FontRole::small_data, TextLabel::Tone::text3, this);
-  command_line_->setWordWrap(true);
-  command_line_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  column->addWidget(command_line_);
+  column->addSpacing(t.px(4));
+  command_line_ = add_command_line(column, this);
   column->addSpacing(t.px(8));
 
   failure_ = add_failure_line(column, this);
@@ -146,6 +148,12 @@ QString CreateTopicDialog::topicName() const { return name_->text(); }
 
 void CreateTopicDialog::setTopicName(const QString& name) { name_->setText(name); }
 
+void CreateTopicDialog::setReason(const QString& reason) {
+  reason_->setText(reason);
+  reason_->setVisible(!reason.isEmpty());
+  fit();
+}
+
 void CreateTopicDialog::setPartitions(int partitions) { partitions_->setValue(partitions); }
 
 void CreateTopicDialog::copyOf(const QString& topic, int partitions, int replicas,
@@ -159,7 +167,7 @@ void CreateTopicDialog::copyOf(const QString& topic, int partitions, int replica
   preset_label_->hide();
   preset_->hide();
   preset_note_->setText(copied_.empty() ? tr("The same number of partitions; the topic has no configuration of its own. Records are not copied.")
-                                        : tr("The same %Ln configuration value(s). Records are not copied.", nullptr, static_cast<int>(copied_.size())));
+                                        : tr("%Ln configuration value(s) are taken over. Records are not copied.", nullptr, static_cast<int>(copied_.size())));
   const observe::ViewPtr view = session_->view();
   QString name = topic + QStringLiteral("-copy");
   for (int i = 2; view->topics->find(name.toStdString()) != view->topics->end() && i < 1000; ++i) {
@@ -220,7 +228,7 @@ void CreateTopicDialog::validate() {
   for (const auto& [key, value] : c.configs) {
     line += QStringLiteral(" --config %1=%2").arg(QString::fromStdString(key), QString::fromStdString(value));
   }
-  command_line_->setText(line);
+  command_line_->setCommand(line);
   create_->setEnabled(name.level != RuleAnswer::Level::error && !bad_replicas);
   fit();
 }

@@ -14,6 +14,7 @@ namespace hw::ui {
 
 class Button;
 class SegmentedControl;
+class CommandLine;
 class TextLabel;
 
 class CreateTopicDialog : public QDialog {
@@ -24,6 +25,8 @@ class CreateTopicDialog : public QDialog {
   [[nodiscard]] QString topicName() const;
   // Filled in as if typed (tests, commands with arguments).
   void setTopicName(const QString& name);
+  // Why it has opened, where nobody asked for a topic; empty: no word.
+  void setReason(const QString& reason);
   void setPartitions(int partitions);
   void choosePreset(int preset);
   // Instead of a preset: the configuration of another topic.
@@ -47,7 +50,8 @@ class CreateTopicDialog : public QDialog {
   TextLabel* preset_label_;
   SegmentedControl* preset_;
   TextLabel* preset_note_;
-  TextLabel* command_line_;
+  TextLabel* reason_;
+  CommandLine* command_line_;
   TextLabel* failure_;
   Button* create_;
   QString copied_from_;

@@ -150,7 +150,7 @@ void DeleteRecordsDialog::refresh() {
   }
   groups_->setText(unread.join(QStringLiteral("; ")));
   groups_->setVisible(!unread.isEmpty());
-  command_->setText(p.before.empty() ? QString()
+  command_->setCommand(p.before.empty() ? QString()
                                      : QStringLiteral("kafka-delete-records.sh --bootstrap-server %1 --offset-json-file %2")
                                            .arg(session_->bootstrap(), QStringLiteral("offsets.json")));
   delete_->setEnabled(number && !p.before.empty());

@@ -15,6 +15,7 @@ class QLineEdit;
 namespace hw::ui {
 
 class Button;
+class CommandLine;
 class TextLabel;
 
 class DeleteRecordsDialog : public QDialog {
@@ -44,7 +45,7 @@ class DeleteRecordsDialog : public QDialog {
   TextLabel* note_;
   TextLabel* summary_;
   TextLabel* groups_;
-  TextLabel* command_;
+  CommandLine* command_;
   TextLabel* failure_;
   Button* delete_;
 };

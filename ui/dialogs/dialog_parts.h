@@ -11,8 +11,29 @@ class QVBoxLayout;
 
 namespace hw::ui {
 
-// The same as a command line, small, to be selected and copied.
-[[nodiscard]] TextLabel* add_command_line(QVBoxLayout* column, QDialog* dialog);
+// A command for a shell, small, to be selected and copied. Broken between arguments only, as a shell takes it: with a backslash.
+class CommandLine : public TextLabel {
+ public:
+  explicit CommandLine(QWidget* parent);
+  // Several lines are several commands.
+  void setCommand(const QString& command);
+  [[nodiscard]] QString command() const { return command_; }
+  [[nodiscard]] bool hasHeightForWidth() const override { return true; }
+  [[nodiscard]] int heightForWidth(int width) const override;
+  [[nodiscard]] QSize sizeHint() const override;
+  [[nodiscard]] QSize minimumSizeHint() const override;
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override;
+  void changeEvent(QEvent* event) override;
+
+ private:
+  [[nodiscard]] QString broken(int width) const;
+  QString command_;
+};
+
+// The same as a command line.
+[[nodiscard]] CommandLine* add_command_line(QVBoxLayout* column, QDialog* dialog);
 // What went wrong; hidden until there is something.
 [[nodiscard]] TextLabel* add_failure_line(QVBoxLayout* column, QDialog* dialog);
 

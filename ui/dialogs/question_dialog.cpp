@@ -45,6 +45,20 @@ void QuestionDialog::showEvent(QShowEvent* event) {
 }
 
 void QuestionDialog::addFact(const QString& key, const QString& value) {
+  auto* label = new TextLabel(value, FontRole::data, TextLabel::Tone::text, this);
+  label->setWordWrap(true);
+  addLine(key, label);
+}
+
+void QuestionDialog::addCommand(const QString& command) {
+  auto* line = new CommandLine(this);
+  line->setTone(TextLabel::Tone::text2);
+  line->setCommand(command);
+  setMinimumWidth(Theme::current().px(520));
+  addLine(tr("Same as"), line);
+}
+
+void QuestionDialog::addLine(const QString& key, QWidget* value) {
   const Theme& t = Theme::current();
   if (facts_ == nullptr) {
     facts_ = new QGridLayout;
@@ -54,10 +68,8 @@ void QuestionDialog::addFact(const QString& key, const QString& value) {
     body_->addSpacing(t.px(4));
     body_->addLayout(facts_);
   }
-  facts_->addWidget(new TextLabel(key, FontRole::control, TextLabel::Tone::text2, this), fact_count_, 0);
-  auto* label = new TextLabel(value, FontRole::data, TextLabel::Tone::text, this);
-  label->setWordWrap(true);
-  facts_->addWidget(label, fact_count_, 1);
+  facts_->addWidget(new TextLabel(key, FontRole::control, TextLabel::Tone::text2, this), fact_count_, 0, Qt::AlignTop);
+  facts_->addWidget(value, fact_count_, 1);
   ++fact_count_;
 }
 

@@ -23,6 +23,8 @@ class QuestionDialog : public QDialog {
   QuestionDialog(const QString& title, const QString& text, QWidget* parent = nullptr);
   // Facts in a plain two-column list.
   void addFact(const QString& key, const QString& value);
+  // The same as a command line, below the facts.
+  void addCommand(const QString& command);
   // A line to type into, shown in mono; empty label: none.
   QLineEdit* addInput(const QString& label, const QString& value);
   // The answer's index is what exec() returns plus one; 0 is Esc. Answers stand from left to right.
@@ -37,6 +39,7 @@ class QuestionDialog : public QDialog {
   void showEvent(QShowEvent* event) override;
 
  private:
+  void addLine(const QString& key, QWidget* value);
   QVBoxLayout* body_;
   QGridLayout* facts_ = nullptr;
   QHBoxLayout* answers_;

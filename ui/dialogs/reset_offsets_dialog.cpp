@@ -214,7 +214,7 @@ void ResetOffsetsDialog::replan() {
   } else {
     value_note_->setTone(TextLabel::Tone::text3);
   }
-  command_->setText(valid_ ? reset_command(session_->bootstrap(), group_, topic(), choice) : QString());
+  command_->setCommand(valid_ ? reset_command(session_->bootstrap(), group_, topic(), choice) : QString());
   if (!valid_ || waiting_ > 0) {
     plan_.clear();
     fill();

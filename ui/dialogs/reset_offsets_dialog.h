@@ -18,6 +18,7 @@ namespace hw::ui {
 
 class Button;
 class SegmentedControl;
+class CommandLine;
 class TextLabel;
 
 class ResetOffsetsDialog : public QDialog {
@@ -53,7 +54,7 @@ class ResetOffsetsDialog : public QDialog {
   QComboBox* topics_;
   QTableWidget* table_;
   TextLabel* summary_;
-  TextLabel* command_;
+  CommandLine* command_;
   TextLabel* failure_;
   Button* apply_;
   std::vector<ResetPart> parts_;

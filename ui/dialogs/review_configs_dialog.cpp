@@ -34,11 +34,11 @@ ReviewConfigsDialog::ReviewConfigsDialog(Session* session, Input input, QWidget*
   column->addLayout(grid_);
   column->addSpacing(t.px(4));
   column->addWidget(new TextLabel(tr("The same as commands"), FontRole::caption, TextLabel::Tone::text3, this));
-  command_ = new TextLabel(commandLines(), FontRole::small_data, TextLabel::Tone::text2, this);
-  command_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+  command_ = add_command_line(column, this);
+  command_->setTone(TextLabel::Tone::text2);
   command_->setAccessibleName(tr("The same as commands"));
-  command_->setWordWrap(true);
-  column->addWidget(command_);
+  command_->setCommand(commandLines());
+  column->addStretch(1);
   failure_ = add_failure_line(column, this);
   column->addSpacing(t.px(6));
   apply_ = add_answer_row(column, this, tr("Apply"), Button::Kind::primary, tr("Can be taken back for 10 minutes; deleted records cannot.")).accept;
@@ -152,6 +152,11 @@ void ReviewConfigsDialog::fill(std::vector<ChangeEffect> effects, bool known) {
   }
   effects_ = std::move(effects);
   int row = 0;
+  // Shown at once: the layout counts no widget that waits for it.
+  const auto put = [this](QWidget* widget, int at, int column, int columns) {
+    grid_->addWidget(widget, at, column, 1, columns);
+    widget->show();
+  };
   for (const ChangeEffect& effect : effects_) {
     const auto said = [&](const QString& value) {
       const QString reading = config_reading(effect.key.toStdString(), value.toStdString());
@@ -161,26 +166,28 @@ void ReviewConfigsDialog::fill(std::vector<ChangeEffect> effects, bool known) {
     auto* glyph = new QLabel(this);
     glyph->setPixmap(glyph_pixmap(effect.harmful ? Glyph::quarter : Glyph::disc, t.px(12), devicePixelRatioF()));
     glyph->setAccessibleName(effect.harmful ? tr("careful") : tr("harmless"));
-    grid_->addWidget(glyph, row, 0);
-    grid_->addWidget(new TextLabel(effect.key, FontRole::data_strong, TextLabel::Tone::text, this), row, 1);
+    put(glyph, row, 0, 1);
+    put(new TextLabel(effect.key, FontRole::data_strong, TextLabel::Tone::text, this), row, 1, 1);
     auto* change = new TextLabel(QStringLiteral("%1  →  %2").arg(said(effect.from), said(effect.to)), FontRole::data, TextLabel::Tone::text, this);
     change->setWordWrap(true);
-    grid_->addWidget(change, row, 2);
+    put(change, row, 2, 1);
     auto* words = new TextLabel(known ? tr("Now: %1.").arg(effect.effect) : tr("Looking at the segments …"), FontRole::body,
                                 effect.harmful ? TextLabel::Tone::warn : TextLabel::Tone::text2, this);
     words->setWordWrap(true);
-    grid_->addWidget(words, row + 1, 1, 1, 2);
+    put(words, row + 1, 1, 2);
     const QString danger = config_danger(effect.key.toStdString());
     if (!danger.isEmpty()) {
       auto* note = new TextLabel(danger, FontRole::caption, TextLabel::Tone::text3, this);
       note->setWordWrap(true);
-      grid_->addWidget(note, row + 2, 1, 1, 2);
+      put(note, row + 2, 1, 2);
     }
     grid_->setRowMinimumHeight(row + 3, t.px(8));
     row += 4;
   }
   const int wide = std::max(width(), minimumWidth());
-  setMinimumHeight(layout()->totalHeightForWidth(wide));
+  const int high = layout()->totalHeightForWidth(wide);
+  setMinimumHeight(high);
+  resize(wide, high);
 }
 
 void ReviewConfigsDialog::apply() {

@@ -20,6 +20,7 @@ class QGridLayout;
 namespace hw::ui {
 
 class Button;
+class CommandLine;
 class TextLabel;
 
 class ReviewConfigsDialog : public QDialog {
@@ -53,7 +54,7 @@ class ReviewConfigsDialog : public QDialog {
   QPointer<Session> session_;
   Input input_;
   QGridLayout* grid_;
-  TextLabel* command_;
+  CommandLine* command_;
   TextLabel* failure_;
   Button* apply_;
   std::vector<ChangeEffect> effects_;

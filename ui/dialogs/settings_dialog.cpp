@@ -24,7 +24,7 @@ SettingsDialog::SettingsDialog(CommandRegistry& commands, const QString& profile
   column->addWidget(new TextLabel(tr("Settings"), FontRole::page_title, TextLabel::Tone::text, this));
   auto* grid = new QGridLayout;
   grid->setHorizontalSpacing(t.px(16));
-  grid->setVerticalSpacing(t.px(12));
+  grid->setVerticalSpacing(t.px(3));
   int line = 0;
   const auto row = [&](const QString& label, QWidget* control, const QString& note = {}) {
     grid->addWidget(new TextLabel(label, FontRole::body, TextLabel::Tone::text2, this), line, 0, Qt::AlignLeft | Qt::AlignVCenter);
@@ -33,6 +33,7 @@ SettingsDialog::SettingsDialog(CommandRegistry& commands, const QString& profile
     if (!note.isEmpty()) {
       grid->addWidget(new TextLabel(note, FontRole::caption, TextLabel::Tone::text3, this), line++, 1);
     }
+    grid->setRowMinimumHeight(line++, t.px(10));  // a note belongs to what stands above it
   };
 
   constexpr std::array kThemes = {Theme::Choice::system, Theme::Choice::light, Theme::Choice::dark,

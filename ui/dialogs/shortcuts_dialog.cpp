@@ -4,7 +4,9 @@
 #include <QGridLayout>
 #include <QHBoxLayout>
 #include <QPainter>
+#include <QScrollArea>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "ui/theme/theme.h"
 #include "ui/window/controls.h"
@@ -42,7 +44,15 @@ ShortcutsDialog::ShortcutsDialog(const CommandRegistry& commands, QWidget* paren
   column->addWidget(new TextLabel(tr("Single letters and digits act while no text field has the focus. "
                                      "Everything else is in the palette."),
                                   FontRole::control, TextLabel::Tone::text2, this));
-  auto* grid = new QGridLayout;
+  // In a low window the list scrolls, and the button stays in sight.
+  auto* room = new QScrollArea(this);
+  room->setFrameShape(QFrame::NoFrame);
+  room->setWidgetResizable(true);
+  room->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+  room->setAccessibleName(tr("Keys"));
+  auto* list = new QWidget;
+  auto* grid = new QGridLayout(list);
+  grid->setContentsMargins(0, 0, 0, 0);
   grid->setHorizontalSpacing(t.px(12));
   grid->setVerticalSpacing(t.px(6));
   std::vector<const Command*> keyed;
@@ -58,13 +68,20 @@ ShortcutsDialog::ShortcutsDialog(const CommandRegistry& commands, QWidget* paren
     const Command& command = *keyed[static_cast<std::size_t>(i)];
     const int row = i % rows;
     const int base = i / rows * 3;
-    grid->addWidget(new Cap(command.shortcut.toString(QKeySequence::NativeText), this), row, base, Qt::AlignRight);
-    grid->addWidget(new TextLabel(command.title, FontRole::control, TextLabel::Tone::text, this), row, base + 1);
+    grid->addWidget(new Cap(command.shortcut.toString(QKeySequence::NativeText), list), row, base, Qt::AlignRight);
+    grid->addWidget(new TextLabel(command.title, FontRole::control, TextLabel::Tone::text, list), row, base + 1);
   }
   for (int i = 1; i < columns; ++i) {
     grid->setColumnMinimumWidth(i * 3 - 1, t.px(16));
   }
-  column->addLayout(grid);
+  room->setWidget(list);
+  room->viewport()->setAutoFillBackground(false);
+  list->setAutoFillBackground(false);  // the dialog is the ground
+  const QSize whole = list->sizeHint();
+  const int most = parent == nullptr ? whole.height() : std::max(t.px(200), parent->window()->height() - t.px(180));
+  room->setFocusPolicy(whole.height() > most ? Qt::StrongFocus : Qt::NoFocus);
+  room->setMinimumSize(whole.width() + (whole.height() > most ? t.px(12) : 0), std::min(whole.height(), most));
+  column->addWidget(room, 1);
   column->addSpacing(t.px(6));
   auto* row = new QHBoxLayout;
   row->addStretch(1);
@@ -72,6 +89,7 @@ ShortcutsDialog::ShortcutsDialog(const CommandRegistry& commands, QWidget* paren
   connect(close, &Button::clicked, this, &QDialog::accept);
   row->addWidget(close);
   column->addLayout(row);
+  close->setFocus();
   new FocusRing(this);
 }
 

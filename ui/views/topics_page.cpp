@@ -137,7 +137,7 @@ void TopicsPage::attach(Session* session) {
 void TopicsPage::addCommands(CommandRegistry& commands) {
   const auto any = [this] { return !selection().topic.isEmpty() || !selectedTopics().isEmpty(); };
   commands.add({QStringLiteral("topic.create"), tr("Create topic…"), QKeySequence(Qt::CTRL | Qt::Key_N),
-                [this](const QVariantMap& args) { createTopic(args.value(QStringLiteral("name")).toString()); }, {}, {tr("new")}});
+                [this](const QVariantMap& args) { createTopic(args.value(QStringLiteral("name")).toString(), args.value(QStringLiteral("reason")).toString()); }, {}, {tr("new")}});
   commands.add({QStringLiteral("topic.copy"), tr("Copy topic…"), {}, [this](const QVariantMap& args) { copyTopic(chosen(args)); }, any, {tr("clone")}});
   commands.add({QStringLiteral("topic.grow"), tr("Add partitions…"), {},
                 [this](const QVariantMap& args) { growTopic(chosen(args)); }, any, {tr("grow"), tr("partitions")}});
@@ -246,8 +246,8 @@ void TopicsPage::refreshNotice() {
     PageNotice notice;
     notice.kind = PageNotice::Kind::empty;
     notice.title = tr("No topic yet");
-    notice.text = tr("A topic is a named log, split into partitions. Records that your application sends will appear "
-                     "here as they land; any produce creates its topic.");
+    notice.text = tr("A topic is a named log, split into partitions. It begins to exist when somebody creates it, or when a client "
+                     "first asks for it, unless auto.create.topics.enable is off.");
     notice.drawing = draw_topics;
     notice.action_text = tr("Create topic");
     notice.action_command = QStringLiteral("topic.create");
@@ -319,12 +319,13 @@ void TopicsPage::fitColumns() {
 
 Glyph TopicsPage::attention() const { return model_->attention(); }
 
-void TopicsPage::createTopic(const QString& name) {
+void TopicsPage::createTopic(const QString& name, const QString& reason) {
   auto* dialog = new CreateTopicDialog(session(), window());
   dialog->setAttribute(Qt::WA_DeleteOnClose);
   if (!name.isEmpty()) {
     dialog->setTopicName(name);
   }
+  dialog->setReason(reason);
   connect(dialog, &CreateTopicDialog::created, this, [this](const QString& topic) {
     undoBar()->say(tr("Topic %1 created.").arg(topic), false);
     wanted_ = topic;
@@ -425,7 +426,7 @@ void TopicsPage::deleteTopics(const QStringList& names) {
                                       window());
   question->setAttribute(Qt::WA_DeleteOnClose);
   if (!one) {
-    question->addFact(tr("Topics"), there.mid(0, 8).join(QStringLiteral(", ")) + (there.size() > 8 ? QStringLiteral(" …") : QString()));
+    question->addFact(tr("Topics"), there.size() > 8 ? tr("%1 and %2 more").arg(there.mid(0, 7).join(QStringLiteral(", ")), format_count(there.size() - 7)) : there.join(QStringLiteral(", ")));
   }
   question->addFact(tr("Partitions"), format_count(partitions));
   question->addFact(tr("Records"), (at_most && records > 0 ? tr("at most %1") : QStringLiteral("%1")).arg(format_count(records)));
@@ -438,9 +439,12 @@ void TopicsPage::deleteTopics(const QStringList& names) {
   if (unread > 0) {
     question->addFact(tr("Not read yet"), tr("%1 records").arg(format_count(unread)));
   }
-  question->addFact(tr("Same as"), one ? QStringLiteral("kafka-topics.sh --bootstrap-server %1 --delete --topic %2").arg(session()->bootstrap(), there.front())
-                                       : QStringLiteral("kafka-topics.sh --bootstrap-server %1 --delete --topic '%2'")
-                                             .arg(session()->bootstrap(), there.mid(0, 4).join(QLatin1Char('|')) + (there.size() > 4 ? QStringLiteral("|…") : QString())));
+  // A command that names only some of them would not be the same.
+  constexpr qsizetype kNamed = 4;
+  if (there.size() <= kNamed) {
+    const QString topics = one ? there.front() : QStringLiteral("'%1'").arg(there.join(QLatin1Char('|')));
+    question->addCommand(QStringLiteral("kafka-topics.sh --bootstrap-server %1 --delete --topic %2").arg(session()->bootstrap(), topics));
+  }
   question->addCancel()->setFocus();
   question->addAnswer(one ? tr("Delete topic") : tr("Delete %Ln topics", nullptr, static_cast<int>(there.size())), QuestionDialog::AnswerKind::danger);
   connect(question, &QuestionDialog::answered, this, [this, there](int index) {

@@ -31,7 +31,7 @@ class TopicsPage : public ListPage, public CommandSource {
   [[nodiscard]] QStringList selectedTopics() const;
 
   // What the commands do. An empty name: the topic that is selected.
-  void createTopic(const QString& name);
+  void createTopic(const QString& name, const QString& reason = {});
   void copyTopic(const QString& from);
   void growTopic(const QString& name);
   void deleteTopics(const QStringList& names);
