@@ -53,7 +53,9 @@ class FilterBox::Frame : public QWidget {
     text_ = text;
     const Theme& t = Theme::current();
     const double full = text.isEmpty() ? 0 : (glyph == Glyph::none ? 0 : 18) + text_width(text, FontRole::data) + 10;
-    reserved_ = std::min(t.px(full), std::max(t.px(60), width() * 3 / 5));
+    // The words have what the filter itself does not need: what is wrong must not be cut where there is room.
+    const int written = t.px(text_width(box_->text(), FontRole::data) + 10 + 66);
+    reserved_ = std::min(t.px(full), std::max({t.px(60), width() * 3 / 5, width() - written}));
     layout()->setContentsMargins(t.px(2), 0, t.px(4), 0);
     room_->changeSize(reserved_, 1, QSizePolicy::Fixed, QSizePolicy::Fixed);
     layout()->invalidate();
@@ -129,7 +131,7 @@ FilterBox::FilterBox(filter::VocabularyPtr vocabulary, const QString& store, QWi
   column->setSpacing(theme.px(6));
   frame_ = new Frame(this);
   auto* row = new QHBoxLayout(frame_);
-  row->setSpacing(theme.px(2));
+  row->setSpacing(theme.px(4));
   menu_button_ = new Button(Button::Kind::quiet, QStringLiteral("filter"), {}, frame_);
   menu_button_->setName(tr("Filters: chips, history, named filters"));
   row->addWidget(menu_button_);

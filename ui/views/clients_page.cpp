@@ -87,7 +87,8 @@ ClientsPage::ClientsPage(QWidget* parent)
   filter_->setHint(QStringLiteral("errors > 0"));
   filter_->edit()->setAccessibleName(tr("Filter clients"));
   filter_->setMinimumWidth(t.px(160));
-  filter_->setMaximumWidth(t.px(460));
+  filter_->setMaximumWidth(t.px(520));
+  filter_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
   filter_->setValues([this](const filter::Field& field) { return valuesOf(field.name); });
   filter_->setExamples({{QStringLiteral("errors > 0"), tr("clients that get errors")},
                         {QStringLiteral("software ~ \"librdkafka\" && version ~ \"^1\""), tr("old libraries")},
@@ -401,7 +402,7 @@ void ClientsPage::fitColumns() {
   for (const int column : {ClientsModel::software, ClientsModel::bytes_in, ClientsModel::bytes_out}) {
     table_->setColumnHidden(column, room < t.px(820));
   }
-  const int widths[] = {0, 104, 116, 80, 76, 72, 82, 82, 58};
+  const int widths[] = {0, 104, room < t.px(1'400) ? 116 : 168, 80, 76, 72, 82, 82, 58};  // an address with its port, where there is room
   int used = 0;
   for (int i = ClientsModel::software; i < ClientsModel::apis; ++i) {
     if (!table_->isColumnHidden(i)) {

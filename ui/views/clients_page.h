@@ -35,6 +35,7 @@ class ClientsPage : public Page {
   [[nodiscard]] FilterBox* filter() const { return filter_; }
   [[nodiscard]] Glyph attention() const override;
   void showTab(Tab tab);
+  Q_INVOKABLE void showConnect() { showTab(Tab::connect); }
   Q_INVOKABLE void showDoctor() { showTab(Tab::doctor); }  // by name: commands know pages by their ids only
   [[nodiscard]] ClientsModel* model() const { return model_; }
   [[nodiscard]] DoctorPanel* doctor() const { return doctor_; }

@@ -25,7 +25,8 @@ ListPage::ListPage(Info info, const Frame& frame, QWidget* parent) : Page(std::m
   filter_->setChipsShown(false);
   filter_->setHint(frame.hint);
   filter_->setMinimumWidth(t.px(160));
-  filter_->setMaximumWidth(t.px(460));
+  filter_->setMaximumWidth(t.px(520));
+  filter_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
   header()->addLeft(filter_);
 
   auto* body = new Pane(this);

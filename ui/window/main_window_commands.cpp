@@ -140,8 +140,10 @@ void MainWindow::addCommands() {
   });
   add("client.disconnect", tr("Disconnect a client"), {}, [this](const QVariantMap& args) { disconnectClient(args); },
       {}, {tr("connection")});
-  add("connect.help", tr("Connect your app"), {}, [this](const QVariantMap&) { showPage(QStringLiteral("clients")); }, {},
-      {tr("client"), tr("snippet"), tr("code")});
+  add("connect.help", tr("Connect your app"), {}, [this](const QVariantMap&) {
+    showPage(QStringLiteral("clients"));
+    QMetaObject::invokeMethod(page(QStringLiteral("clients")), "showConnect");
+  }, {}, {tr("client"), tr("snippet"), tr("code")});
   add("connect.doctor", tr("Who can reach this cluster"), {}, [this](const QVariantMap&) {
     showPage(QStringLiteral("clients"));
     QMetaObject::invokeMethod(page(QStringLiteral("clients")), "showDoctor");

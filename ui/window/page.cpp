@@ -73,7 +73,15 @@ void PageHeader::setCount(const QString& text) {
   }
 }
 
-void PageHeader::addLeft(QWidget* widget) { left_->addWidget(widget); }
+void PageHeader::addLeft(QWidget* widget) {
+  left_->addWidget(widget);
+  // What grows, a filter, takes the room in the middle before anything else does.
+  if (widget->sizePolicy().horizontalPolicy() == QSizePolicy::Expanding) {
+    qobject_cast<QHBoxLayout*>(layout())->setStretchFactor(left_, 1'000);
+    left_->setStretchFactor(widget, 1'000);
+    left_->addStretch(1);
+  }
+}
 
 void PageHeader::addRight(QWidget* widget) { right_->addWidget(widget); }
 
@@ -150,16 +158,41 @@ void Page::setContent(QWidget* content) {
   }
 }
 
+namespace {
+
+// Where there is not enough height for all, the drawing goes first: it says nothing that the words do not.
+class NoticeWidget : public QWidget {
+ public:
+  using QWidget::QWidget;
+  QWidget* picture = nullptr;
+
+ protected:
+  void resizeEvent(QResizeEvent* event) override {
+    QWidget::resizeEvent(event);
+    if (picture != nullptr) {
+      const int words = layout()->minimumSize().height() - (picture->isHidden() ? 0 : picture->minimumHeight());
+      picture->setVisible(height() >= words + picture->minimumHeight());
+    }
+  }
+};
+
+}  // namespace
+
 QWidget* make_notice(const PageNotice& notice, QWidget* parent, const std::function<void(const QString& command)>& run) {
   Theme& t = Theme::current();
-  auto* widget = new QWidget(parent);
+  auto* widget = new NoticeWidget(parent);
   auto* outer = new QVBoxLayout(widget);
   outer->setContentsMargins(t.px(16), t.px(16), t.px(16), t.px(16));
   outer->setSpacing(0);
   outer->addStretch(2);
   if (notice.drawing) {
-    outer->addWidget(new Drawing(notice.drawing, widget));
-    outer->addSpacing(t.px(30));
+    auto* picture = new QWidget(widget);
+    auto* frame = new QVBoxLayout(picture);
+    frame->setContentsMargins(0, 0, 0, t.px(30));
+    frame->addWidget(new Drawing(notice.drawing, picture));
+    picture->setFixedHeight(t.px(118 + 30));
+    widget->picture = picture;
+    outer->addWidget(picture);
   }
   auto* title = new TextLabel(notice.title, FontRole::display,
                               notice.kind == PageNotice::Kind::failed ? TextLabel::Tone::err : TextLabel::Tone::text,
