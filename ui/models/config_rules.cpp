@@ -319,7 +319,7 @@ QString source_words(ConfigSource source) {
     case ConfigSource::all_brokers:
       return tr(QT_TRANSLATE_NOOP("ConfigRules", "all brokers"));
     case ConfigSource::start_file:
-      return tr(QT_TRANSLATE_NOOP("ConfigRules", "broker's file"));
+      return tr(QT_TRANSLATE_NOOP("ConfigRules", "at its start"));
     case ConfigSource::defaults:
       return tr(QT_TRANSLATE_NOOP("ConfigRules", "Kafka's default"));
     case ConfigSource::group:

@@ -150,6 +150,8 @@ void TopicModel::sample(Known& known, bool fresh, double seconds) {
     if (!fresh) {
       f.in = static_cast<double>(std::max<std::int64_t>(0, in - known.records_in)) / known.waited;
       f.out = static_cast<double>(std::max<std::int64_t>(0, out - known.records_out)) / known.waited;
+      known.dirty = known.dirty || !f.rated;
+      f.rated = true;
     }
     known.records_in = in;
     known.records_out = out;
@@ -190,8 +192,8 @@ TopicModel::Row TopicModel::makeRow(const std::string& topic) const {
                                                                      : QStringLiteral("%1/%2").arg(f.in_sync).arg(f.replicas);
   row.cells[records] = (f.at_most && f.records > 0 ? QStringLiteral("≤ ") : QString()) + format_count(f.records);
   row.cells[bytes] = format_bytes(f.bytes);
-  row.cells[rate_in] = rate_text(f.in);
-  row.cells[rate_out] = rate_text(f.out);
+  row.cells[rate_in] = f.rated ? rate_text(f.in) : QStringLiteral("–");
+  row.cells[rate_out] = f.rated ? rate_text(f.out) : QStringLiteral("–");
   row.cells[policy] = policy_text(*f.topic);
   QStringList readers;
   for (const TopicFacts::Group& g : f.groups) {

@@ -36,6 +36,7 @@ struct TopicFacts {
   std::int64_t bytes = 0;
   double in = 0;                // records per second
   double out = 0;
+  bool rated = false;           // `in` and `out` have been measured
   struct Group {
     std::string id;
     std::int64_t lag = 0;

@@ -587,17 +587,23 @@ void ConfigPanel::fitColumns() {
   table_->setColumnHidden(ConfigModel::reading, wide < 560);
   table_->setColumnHidden(ConfigModel::standard, wide < 780);
   const int source = t.px(116);
-  const int reading = table_->isColumnHidden(ConfigModel::reading) ? 0 : t.px(104);
-  const int standard = table_->isColumnHidden(ConfigModel::standard) ? 0 : t.px(150);
+  int reading = table_->isColumnHidden(ConfigModel::reading) ? 0 : t.px(104);
+  int standard = table_->isColumnHidden(ConfigModel::standard) ? 0 : t.px(150);
   const int rest = std::max(t.px(260), room - source - reading - standard);
   // Room for the longest keys first: half a key is no key. A value of 19 digits needs 155.
   const int key_width = std::min(std::max(rest - t.px(155), rest * 52 / 100), t.px(278));
+  // What a value means stands near it, also where there is room for more.
+  const int value = standard == 0 ? rest - key_width : std::min(rest - key_width, t.px(300));
+  const int spare = rest - key_width - value;
+  const int key_more = std::min(spare / 3, t.px(90));
+  reading += standard == 0 ? 0 : std::min(spare / 3, t.px(90));
+  standard += standard == 0 ? 0 : std::min(spare / 3, t.px(120));
   QHeaderView* head = table_->horizontalHeader();
-  head->resizeSection(ConfigModel::key, key_width);
-  head->resizeSection(ConfigModel::value, rest - key_width);
+  head->resizeSection(ConfigModel::key, key_width + key_more);
+  head->resizeSection(ConfigModel::value, value);
   head->resizeSection(ConfigModel::reading, reading);
   head->resizeSection(ConfigModel::standard, standard);
-  head->resizeSection(ConfigModel::source, source);
+  head->resizeSection(ConfigModel::source, std::max(source, room - key_width - key_more - value - reading - standard));
 }
 
 }  // namespace hw::ui

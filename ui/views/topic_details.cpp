@@ -121,8 +121,8 @@ void TopicDetails::showStatistics() {
     values.push_back({format_count(count_.offsets - count_.records - count_.control), tr("offsets without record")});
   }
   values.push_back({format_bytes(facts_.bytes), tr("%Ln segment(s)", nullptr, static_cast<int>(segments))});
-  values.push_back({QStringLiteral("%1 / %2").arg(facts_.in < 0.05 ? QStringLiteral("0/s") : format_rate(facts_.in),
-                                                  facts_.out < 0.05 ? QStringLiteral("0/s") : format_rate(facts_.out)),
+  values.push_back({QStringLiteral("%1 / %2").arg(!facts_.rated ? QStringLiteral("–") : facts_.in < 0.05 ? QStringLiteral("0/s") : format_rate(facts_.in),
+                                                  !facts_.rated ? QStringLiteral("–") : facts_.out < 0.05 ? QStringLiteral("0/s") : format_rate(facts_.out)),
                     tr("in / out")});
   if (!facts_.findings.isEmpty()) {
     values.push_back({QString::number(facts_.findings.size()), facts_.findings.front().section(QLatin1Char(':'), 0, 0), facts_.severity != Glyph::none});

@@ -134,6 +134,9 @@ class TestModels : public QObject {
     FakeSession session;
     TopicModel model;
     model.update(*session.view(), 1);
+    QCOMPARE(model.index(0, TopicModel::rate_in).data().toString(), QStringLiteral("–"));  // one look is no rate
+    model.update(*session.view(), 1);
+    QCOMPARE(model.index(0, TopicModel::rate_in).data().toString(), QStringLiteral("0/s"));
     QSignalSpy changed(&model, &QAbstractItemModel::dataChanged);
     model.update(*session.view(), 1);
     QCOMPARE(changed.count(), 0);
