@@ -20,16 +20,18 @@ QLineEdit, QPlainTextEdit, QTextEdit, QSpinBox, QAbstractSpinBox {
   background: @inset; color: @text; border: 1px solid @control; border-radius: {4}px;
   padding: {3}px {8}px; selection-background-color: @selected; selection-color: @text; }
 QPlainTextEdit, QTextEdit { padding: {4}px {6}px; }
-QLineEdit:focus, QPlainTextEdit:focus, QTextEdit:focus, QSpinBox:focus { border: 1px solid @ring; }
+QLineEdit:focus, QPlainTextEdit:focus, QTextEdit:focus, QSpinBox:focus, QDateTimeEdit:focus { border: 1px solid @ring; }
 QLineEdit:disabled, QPlainTextEdit:disabled, QSpinBox:disabled { color: @disabled; border-color: @border; }
 QLineEdit[state="bad"], QPlainTextEdit[state="bad"], QSpinBox[state="bad"] { border: 1px solid @err; }
 QLineEdit[state="good"] { border: 1px solid @ok; }
 QLineEdit[state="warn"] { border: 1px solid @warn_line; }
-QSpinBox { padding-right: {20}px; }
-QSpinBox::up-button, QSpinBox::down-button { width: {18}px; border: none; background: transparent; }
-QSpinBox::up-button:hover, QSpinBox::down-button:hover { background: @hover; }
-QSpinBox::up-arrow { image: url(:/icons/@mode/chevron-up.svg); width: {10}px; height: {10}px; }
-QSpinBox::down-arrow { image: url(:/icons/@mode/chevron-down.svg); width: {10}px; height: {10}px; }
+QSpinBox, QDateTimeEdit { padding-right: {20}px; }
+QSpinBox::up-button, QSpinBox::down-button, QDateTimeEdit::up-button, QDateTimeEdit::down-button {
+  width: {18}px; border: none; background: transparent; }
+QSpinBox::up-button:hover, QSpinBox::down-button:hover, QDateTimeEdit::up-button:hover, QDateTimeEdit::down-button:hover {
+  background: @hover; }
+QSpinBox::up-arrow, QDateTimeEdit::up-arrow { image: url(:/icons/@mode/chevron-up.svg); width: {10}px; height: {10}px; }
+QSpinBox::down-arrow, QDateTimeEdit::down-arrow { image: url(:/icons/@mode/chevron-down.svg); width: {10}px; height: {10}px; }
 QComboBox { background: @card; color: @text; border: 1px solid @border; border-radius: {4}px;
   padding: {3}px {10}px; min-height: {18}px; }
 QComboBox:hover { background: @hover; }

@@ -66,7 +66,10 @@ void DataDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, 
     p.restore();
     return;
   }
-  const auto alignment = static_cast<Qt::Alignment>(index.data(Qt::TextAlignmentRole).toInt());
+  auto alignment = static_cast<Qt::Alignment>(index.data(Qt::TextAlignmentRole).toInt());
+  if (!(alignment & Qt::AlignVertical_Mask)) {
+    alignment |= Qt::AlignVCenter;
+  }
   const bool right = alignment.testFlag(Qt::AlignRight);
   const QString text = index.data().toString();
   p.setFont(t.font(look.role));

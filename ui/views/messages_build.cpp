@@ -49,6 +49,7 @@ void MessagesPage::buildHeader() {
   from_label_ = new TextLabel(tr("from"), FontRole::control, TextLabel::Tone::text2, this);
   header()->addRight(from_label_);
   from_ = new SegmentedControl({tr("newest"), tr("oldest"), tr("offset"), tr("time"), tr("group")}, this);
+  from_->setObjectName(QStringLiteral("recordsFrom"));
   from_->setAccessibleDescription(tr("Where the list begins"));
   header()->addRight(from_);
   isolation_label_ = new TextLabel(tr("isolation"), FontRole::control, TextLabel::Tone::text2, this);
@@ -86,6 +87,10 @@ void MessagesPage::buildFilterRow(QWidget* body) {
     widget->hide();
     row->addWidget(widget, 0, Qt::AlignTop);
   }
+  // The style gives a combo box its own least height, which the layout would take.
+  const auto combo_height = [this] { groups_->setStyleSheet(QStringLiteral("QComboBox { min-height: %1px; }").arg(Theme::current().px(22))); };
+  combo_height();
+  connect(&theme, &Theme::changed, groups_, combo_height);
   filter_ = new FilterBox(filter::record_vocabulary(), QStringLiteral("messages"), bar);
   filter_->setExamples({{QStringLiteral("key ~ \"^42\""), tr("keys that begin with 42")},
                         {QStringLiteral("hdr[\"trace\"] == \"ab12\""), tr("by a header")},
@@ -103,6 +108,7 @@ void MessagesPage::buildFilterRow(QWidget* body) {
   tail_button_ = new Button(Button::Kind::normal, QStringLiteral("play"), tr("Tail"), bar);
   tail_button_->setCheckable(true);
   options_ = new Button(Button::Kind::normal, QStringLiteral("dots"), {}, bar);
+  options_->setObjectName(QStringLiteral("messagesMenu"));
   options_->setName(tr("Columns, time zone and more"));
   for (Button* button : {export_button_, tail_button_, options_}) {
     auto* holder = new QWidget(bar);

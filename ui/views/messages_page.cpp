@@ -96,8 +96,11 @@ void MessagesPage::attach(Session* session) {
 
 void MessagesPage::setWidthClass(int width_class) {
   width_class_ = width_class;
-  table_->setColumnWidth(RecordModel::kHeaders, Theme::current().px(width_class > 0 ? 260 : 104));
-  table_->setColumnWidth(RecordModel::kKey, Theme::current().px(width_class > 0 ? 180 : 116));
+  // The value has what the others can spare.
+  const Theme& t = Theme::current();
+  table_->setColumnWidth(RecordModel::kHeaders, t.px(width_class > 0 ? 260 : width_class < 0 ? 84 : 96));
+  table_->setColumnWidth(RecordModel::kKey, t.px(width_class > 0 ? 180 : width_class < 0 ? 92 : 116));
+  table_->setColumnWidth(RecordModel::kFlags, t.px(width_class < 0 ? 96 : width_class > 0 ? 124 : 108));
 }
 
 bool MessagesPage::focusFilter() {
@@ -179,7 +182,7 @@ void MessagesPage::refreshPartitions() {
 void MessagesPage::showEmpty() {
   PageNotice notice;
   notice.title = tr("No messages yet");
-  notice.text = tr("Records of your topics are listed here as they arrive. Create a topic, or let your application produce.");
+  notice.text = tr("Records are listed here as they arrive. They are kept in topics, and there is none yet.");
   notice.drawing = [](QPainter& p, const QRectF& rect) {
     const Colors& c = Theme::current().colors();
     for (int row = 0; row < 4; ++row) {
@@ -194,10 +197,8 @@ void MessagesPage::showEmpty() {
   };
   notice.action_text = tr("Create topic");
   notice.action_command = QStringLiteral("topic.create");
-  notice.second_text = tr("Produce a record");
-  notice.second_command = QStringLiteral("produce.open");
-  notice.command_hint = tr("or connect your own");
-  notice.command_line = QStringLiteral("kcat -b %1 -P -t orders").arg(session()->bootstrap());
+  notice.command_hint = tr("or send something yourself");
+  notice.command_line = QStringLiteral("echo hello | kcat -b %1 -P -t orders").arg(session()->bootstrap());
   showNotice(notice);
 }
 

@@ -97,12 +97,13 @@ RecordDetail::RecordDetail(QWidget* parent) : QWidget(parent) {
   auto* left_rows = new QVBoxLayout(left);
   left_rows->setContentsMargins(0, 0, 0, 0);
   left_rows->setSpacing(0);
-  auto* resend = new Button(Button::Kind::quiet, QStringLiteral("edit"), {}, left);
-  resend->setName(tr("Edit and resend"));
-  auto* copy = new Button(Button::Kind::quiet, QStringLiteral("copy"), {}, left);
-  copy->setName(tr("Copy as"));
-  copy->setMenuArrow(true);
-  left_rows->addWidget(heading(tr("Batch and record"), tree_note_, left, {resend, copy}));
+  resend_ = new Button(Button::Kind::quiet, QStringLiteral("edit"), {}, left);
+  resend_->setObjectName(QStringLiteral("resend"));
+  resend_->setName(tr("Edit and resend"));
+  copy_ = new Button(Button::Kind::quiet, QStringLiteral("copy"), {}, left);
+  copy_->setName(tr("Copy as"));
+  copy_->setMenuArrow(true);
+  left_rows->addWidget(heading(tr("Batch and record"), tree_note_, left, {resend_, copy_}));
   left_rows->addWidget(new Line(Qt::Horizontal, false, left));
   tree_ = new QTreeWidget(left);
   tree_->setAccessibleName(tr("Batch and record"));
@@ -112,7 +113,9 @@ RecordDetail::RecordDetail(QWidget* parent) : QWidget(parent) {
   tree_->setUniformRowHeights(true);
   tree_->setIndentation(theme.px(16));
   tree_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-  tree_->header()->setStretchLastSection(true);
+  // Stretched by its mode: a last section that is merely stretched stays too wide where the first one shrinks out of sight.
+  tree_->header()->setStretchLastSection(false);
+  tree_->header()->setSectionResizeMode(1, QHeaderView::Stretch);
   left_rows->addWidget(tree_, 1);
   auto* right = new Pane(split);
   auto* right_rows = new QVBoxLayout(right);
@@ -161,12 +164,12 @@ RecordDetail::RecordDetail(QWidget* parent) : QWidget(parent) {
   });
   connect(hex_, &HexView::byteClicked, this, &RecordDetail::onByte);
   connect(open_, &QAbstractButton::clicked, this, &RecordDetail::openValue);
-  connect(copy, &QAbstractButton::clicked, this, [this, copy] {
+  connect(copy_, &QAbstractButton::clicked, this, [this] {
     if (row_) {
-      Q_EMIT copyMenuRequested(copy->mapToGlobal(QPoint(0, copy->height())));
+      Q_EMIT copyMenuRequested(copy_->mapToGlobal(QPoint(0, copy_->height())));
     }
   });
-  connect(resend, &QAbstractButton::clicked, this, [this] {
+  connect(resend_, &QAbstractButton::clicked, this, [this] {
     if (row_) {
       Q_EMIT resendRequested(shown());
     }
@@ -189,6 +192,8 @@ RecordDetail::RecordDetail(QWidget* parent) : QWidget(parent) {
 void RecordDetail::clear() {
   ++asked_;
   row_.reset();
+  resend_->setEnabled(false);
+  copy_->setEnabled(false);
   anatomy_.reset();
   history_item_ = nullptr;
   history_.clear();
@@ -223,6 +228,8 @@ void RecordDetail::show(const QString& topic, const QString& bootstrap, std::int
   if (same_batch) {
     return;
   }
+  resend_->setEnabled(true);
+  copy_->setEnabled(true);
   anatomy_.reset();
   history_.clear();
   text_made_ = false;

@@ -86,6 +86,8 @@ class RecordDetail : public QWidget {
   TextLabel* tree_note_;
   TextLabel* bytes_title_ = nullptr;
   TextLabel* bytes_note_;
+  Button* resend_;
+  Button* copy_;
   Button* open_;
   std::shared_ptr<BatchReader> reader_;
   QString topic_;
