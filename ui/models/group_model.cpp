@@ -82,6 +82,16 @@ QString state_words(const std::string& state) {
 
 bool eager(const event::GroupRebalanced& rebalance) { return rebalance.kept == 0; }
 
+QString ago_words(std::int64_t ms) {
+  if (ms < 5'000) {
+    return words(QT_TRANSLATE_NOOP("hw::ui::GroupModel", "just now"));
+  }
+  if (ms < 60'000) {
+    return words(QT_TRANSLATE_NOOP("hw::ui::GroupModel", "%1 s ago")).arg(ms / 5'000 * 5);
+  }
+  return words(QT_TRANSLATE_NOOP("hw::ui::GroupModel", "%1 ago")).arg(format_duration(ms));
+}
+
 QString short_duration(std::int64_t us) {
   return us < 10'000 ? QStringLiteral("%1 ms").arg(static_cast<double>(us) / 1000.0, 0, 'f', 1) : format_duration(us / 1000);
 }
@@ -102,7 +112,7 @@ QString trigger_words(const event::GroupRebalanced& rebalance) {
       text = words(QT_TRANSLATE_NOOP("hw::ui::GroupModel", "%1 asked for a new assignment"));
       break;
     case Cause::subscription_changed:
-      text = words(QT_TRANSLATE_NOOP("hw::ui::GroupModel", "%1 changed what it reads"));
+      text = words(QT_TRANSLATE_NOOP("hw::ui::GroupModel", "%1 joined again: what it reads or owns has changed"));
       break;
     case Cause::static_returned:
       text = words(QT_TRANSLATE_NOOP("hw::ui::GroupModel", "the static member %1 came back"));
@@ -374,9 +384,7 @@ GroupModel::Row GroupModel::makeRow(const std::string& id) const {
     row.cells[last_rebalance] = tr("now, for %1").arg(format_duration(std::max<std::int64_t>(0, now_ms_ - g.rebalancing_since.ms)));
   } else if (!g.rebalances.empty() && g.rebalances.back().what != nullptr) {
     const observe::GroupView::Rebalance& last = g.rebalances.back();
-    const std::int64_t ago = now_ms_ - last.at.ms;
-    const QString when = ago < 5'000 ? tr("just now") : tr("%1 ago").arg(format_duration(ago < 60'000 ? ago / 5'000 * 5'000 : ago));
-    row.cells[last_rebalance] = QStringLiteral("%1, %2").arg(when, short_duration(last.what->total_us));
+    row.cells[last_rebalance] = tr("%1, took %2").arg(ago_words(now_ms_ - last.at.ms), short_duration(last.what->total_us));
   } else {
     row.cells[last_rebalance] = QStringLiteral("–");
   }

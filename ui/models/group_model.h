@@ -65,6 +65,8 @@ inline constexpr std::array<GroupKind, 6> kGroupKinds = {GroupKind::classic, Gro
 [[nodiscard]] QString trigger_words(const event::GroupRebalanced& rebalance);
 // True where partitions were taken from everybody first.
 [[nodiscard]] bool eager(const event::GroupRebalanced& rebalance);
+// "20 s ago", in steps: a time that a person reads is not counted.
+[[nodiscard]] QString ago_words(std::int64_t ms);
 // "340 ms" from microseconds, with a digit more where it is short.
 [[nodiscard]] QString short_duration(std::int64_t us);
 

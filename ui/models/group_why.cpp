@@ -48,7 +48,9 @@ GroupVerdict why(const GroupFacts& f, const std::vector<KeyCounter::Share>& keys
   v.glyph = f.lag_known ? glyph_of(f.status) : Glyph::ring;
   if (g.rebalancing_since.ms > 0) {
     v.glyph = Glyph::quarter;
-    v.headline = tr(T("The group rebalances, for %1 now; eager members read nothing meanwhile.")).arg(format_duration(std::max<std::int64_t>(0, now_ms - g.rebalancing_since.ms)));
+    const bool cooperative = g.protocol.find("cooperative") != std::string::npos;
+    v.headline = (cooperative ? tr(T("The group rebalances, for %1 now; members go on with what they keep.")) : tr(T("The group rebalances, for %1 now; its members read nothing meanwhile.")))
+                     .arg(format_duration(std::max<std::int64_t>(0, now_ms - g.rebalancing_since.ms)));
   } else if (!f.lag_known) {
     v.headline = g.members.empty() ? tr(T("The group has no member and no position."))
                                    : tr(T("The group has committed nothing yet."));
@@ -147,7 +149,7 @@ GroupVerdict why(const GroupFacts& f, const std::vector<KeyCounter::Share>& keys
   if (recent >= 5) {
     v.sentences << QCoreApplication::translate("GroupWhy", "%Ln rebalances within 3 minutes: members come and go too often.", nullptr, recent);
   } else if (!g.rebalances.empty()) {
-    v.sentences << tr(T("The last rebalance was %1 ago.")).arg(format_duration(std::max<std::int64_t>(0, now_ms - g.rebalances.back().at.ms)));
+    v.sentences << tr(T("The last rebalance was %1.")).arg(ago_words(now_ms - g.rebalances.back().at.ms));
   }
   return v;
 }

@@ -25,7 +25,9 @@ std::int64_t in_steps(std::int64_t ms) {
   return ms < 0 ? -1 : ms < 1'000 ? 0 : ms < 60'000 ? ms / 1'000 * 1'000 : ms / 60'000 * 60'000;
 }
 
-QString short_member(const std::string& id, const std::string& client) {
+}  // namespace
+
+QString AssignmentMatrix::shortMember(const std::string& id, const std::string& client) {
   // Coordinators make ids of client id and a Uuid: the first letters of that are enough to tell members apart.
   if (id.size() > client.size() + 1 && id.compare(0, client.size(), client) == 0) {
     return QString::fromStdString(id.substr(client.size() + 1, 4));
@@ -33,7 +35,28 @@ QString short_member(const std::string& id, const std::string& client) {
   return QString::fromStdString(id.substr(0, 8));
 }
 
-}  // namespace
+QString AssignmentMatrix::partitionWords(const std::vector<std::pair<std::string, PartitionIndex>>& partitions) {
+  QStringList words;
+  for (std::size_t i = 0; i < partitions.size();) {
+    const std::string& topic = partitions[i].first;
+    QStringList runs;
+    while (i < partitions.size() && partitions[i].first == topic) {
+      const std::int32_t first = partitions[i].second.value();
+      std::int32_t last = first;
+      while (++i < partitions.size() && partitions[i].first == topic && partitions[i].second.value() == last + 1) {
+        ++last;
+      }
+      runs << (first == last ? QString::number(first) : QStringLiteral("%1%2%3").arg(first).arg(last == first + 1 ? QStringLiteral(", ") : QStringLiteral("–")).arg(last));
+    }
+    words << QStringLiteral("%1 %2").arg(QString::fromStdString(topic), runs.join(QStringLiteral(", ")));
+  }
+  return words.join(QStringLiteral(", "));
+}
+
+QString AssignmentMatrix::seenWords(std::int64_t ms) {
+  const std::int64_t step = in_steps(std::max<std::int64_t>(0, ms));
+  return step < 1'000 ? tr("< 1 s ago") : tr("%1 ago").arg(format_duration(step));
+}
 
 AssignmentMatrix::AssignmentMatrix(QWidget* parent) : ObjectCanvas(parent) {
   setAccessibleName(tr("Who reads what"));
@@ -51,20 +74,32 @@ void AssignmentMatrix::show(const GroupFacts* facts, std::int64_t now_ms) {
   std::vector<Column> columns;
   std::vector<Member> members;
   QString group;
+  const bool rebalancing = facts != nullptr && facts->group != nullptr && facts->group->rebalancing_since.ms > 0;
   if (facts != nullptr && facts->group != nullptr) {
     const observe::GroupView& view = *facts->group;
     group = QString::fromStdString(view.id);
+    if (group != group_) {
+      last_owner_.clear();
+    }
     std::map<std::pair<std::string_view, std::int32_t>, int> place;
     columns.reserve(facts->parts.size());
     // Parts come in order as a rule: then each goes to the end of the map, and there is nothing to sort below.
     for (const GroupFacts::Part& part : facts->parts) {
       place.emplace_hint(place.end(), std::make_pair(std::string_view(part.topic), part.partition.value()), static_cast<int>(columns.size()));
-      columns.push_back({part.topic, part.partition.value(), -1, part.lag.known ? part.lag.records : -1, part.status});
+      columns.push_back({part.topic, part.partition.value(), -1, -1, part.lag.known ? part.lag.records : -1, part.status});
     }
     for (const event::GroupAssigned::Member& m : view.members) {
       for (const auto& [topic, partition] : m.partitions) {
         if (place.emplace(std::make_pair(std::string_view(topic), partition.value()), static_cast<int>(columns.size())).second) {
-          columns.push_back({topic, partition.value(), -1, -1, LagStatus::ok});
+          columns.push_back({topic, partition.value(), -1, -1, -1, LagStatus::ok});
+        }
+      }
+    }
+    if (rebalancing) {
+      // What was given back and never committed is known from its last owner alone.
+      for (const auto& [at, member] : last_owner_) {
+        if (place.emplace(std::make_pair(std::string_view(at.first), at.second), static_cast<int>(columns.size())).second) {
+          columns.push_back({at.first, at.second, -1, -1, -1, LagStatus::ok});
         }
       }
     }
@@ -80,6 +115,9 @@ void AssignmentMatrix::show(const GroupFacts* facts, std::int64_t now_ms) {
       }
       members.push_back(std::move(member));
     }
+    if (rebalancing) {
+      findGivenBack(columns, members);
+    }
     // Members that own something first, in the order of what they own; the others below, as they came.
     std::vector<std::pair<int, int>> order;  // first column, row
     for (std::size_t i = 0; i < members.size(); ++i) {
@@ -90,8 +128,10 @@ void AssignmentMatrix::show(const GroupFacts* facts, std::int64_t now_ms) {
       std::stable_sort(columns.begin(), columns.end(), before);
     }
     for (std::size_t i = columns.size(); i > 0; --i) {
-      if (columns[i - 1].owner >= 0) {
-        order[static_cast<std::size_t>(columns[i - 1].owner)].first = static_cast<int>(i - 1);
+      // A member keeps its row while its partitions are on the way.
+      const int row = columns[i - 1].owner >= 0 ? columns[i - 1].owner : columns[i - 1].from;
+      if (row >= 0) {
+        order[static_cast<std::size_t>(row)].first = static_cast<int>(i - 1);
       }
     }
     std::stable_sort(order.begin(), order.end());
@@ -104,6 +144,7 @@ void AssignmentMatrix::show(const GroupFacts* facts, std::int64_t now_ms) {
     members = std::move(sorted);
     for (Column& column : columns) {
       column.owner = column.owner < 0 ? -1 : now_at[static_cast<std::size_t>(column.owner)];
+      column.from = column.from < 0 ? -1 : now_at[static_cast<std::size_t>(column.from)];
     }
   }
   const bool shape = group != group_ || columns.size() != columns_.size() || members.size() != members_.size();
@@ -112,21 +153,46 @@ void AssignmentMatrix::show(const GroupFacts* facts, std::int64_t now_ms) {
   }
   group_ = group;
   const bool structure = shape || !std::equal(columns.begin(), columns.end(), columns_.begin(), [](const Column& a, const Column& b) {
-    return a.topic == b.topic && a.partition == b.partition && a.owner == b.owner;
+    return a.topic == b.topic && a.partition == b.partition && a.owner == b.owner && a.from == b.from;
   });
   columns_ = std::move(columns);
   members_ = std::move(members);
   idle_ = static_cast<int>(std::count_if(members_.begin(), members_.end(), [](const Member& m) { return m.owned == 0; }));
+  on_the_way_ = static_cast<int>(std::count_if(columns_.begin(), columns_.end(), [](const Column& c) { return c.from >= 0; }));
   nobody_ = std::any_of(columns_.begin(), columns_.end(), [](const Column& c) { return c.owner < 0; });
   topics_ = 0;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     topics_ += i == 0 || columns_[i].topic != columns_[i - 1].topic ? 1 : 0;
   }
   if (structure) {
+    rememberOwners(rebalancing);
     resizeToFit();
     objectsChanged();
   }
   update();
+}
+
+// Marks the partitions that nobody owns with the member that owned them last, where it is still there.
+void AssignmentMatrix::findGivenBack(std::vector<Column>& columns, const std::vector<Member>& members) const {
+  for (Column& column : columns) {
+    const auto last = column.owner < 0 ? last_owner_.find({column.topic, column.partition}) : last_owner_.end();
+    if (last != last_owner_.end()) {
+      const auto at = std::find_if(members.begin(), members.end(), [&last](const Member& m) { return m.id == last->second; });
+      column.from = at == members.end() ? -1 : static_cast<int>(at - members.begin());
+    }
+  }
+}
+
+// Once a rebalance is over, what nobody owns has been decided.
+void AssignmentMatrix::rememberOwners(bool rebalancing) {
+  if (!rebalancing) {
+    last_owner_.clear();
+  }
+  for (const Column& column : columns_) {
+    if (column.owner >= 0) {
+      last_owner_[{column.topic, column.partition}] = members_[static_cast<std::size_t>(column.owner)].id;
+    }
+  }
 }
 
 double AssignmentMatrix::columnsLeft() const { return kPad + kNames; }
@@ -212,11 +278,15 @@ QString AssignmentMatrix::objectSentence(int index) const {
                                             .arg(reads.join(QStringLiteral(", ")), m.owned > reads.size() ? QStringLiteral(" …") : QString());
     const QString seen = m.seen_ms < 0 ? QString() : tr(", last heard of %1 ago").arg(format_duration(m.seen_ms));
     return tr("Member %1 of client %2 at %3 %4%5")
-        .arg(short_member(m.id, m.client), QString::fromStdString(m.client), QString::fromStdString(m.host), what, seen);
+        .arg(shortMember(m.id, m.client), QString::fromStdString(m.client), QString::fromStdString(m.host), what, seen);
   }
   const Column& c = columns_[i - members_.size()];
   const QString name = QStringLiteral("%1/%2").arg(QString::fromStdString(c.topic)).arg(c.partition);
   const QString lag = c.lag < 0 ? tr("no position yet") : tr("%Ln record(s) behind", nullptr, static_cast<int>(std::min<std::int64_t>(c.lag, INT32_MAX)));
+  if (c.from >= 0) {
+    return tr("%1 is read by nobody, %2: %3 has given it back, and the next assignment hands it on")
+        .arg(name, lag, QString::fromStdString(members_[static_cast<std::size_t>(c.from)].client));
+  }
   return c.owner < 0 ? tr("%1 is read by nobody, %2").arg(name, lag)
                      : tr("%1 is read by %2, %3, %4")
                            .arg(name, QString::fromStdString(members_[static_cast<std::size_t>(c.owner)].client), lag, status_word(c.status));
@@ -239,7 +309,7 @@ int AssignmentMatrix::objectAt(QPointF point) const {
   }
   const Column& c = columns_[column];
   const std::size_t owner = c.owner < 0 ? members_.size() : static_cast<std::size_t>(c.owner);
-  return row == owner ? static_cast<int>(members_.size() + column) : -1;
+  return row == owner || static_cast<int>(row) == c.from ? static_cast<int>(members_.size() + column) : -1;
 }
 
 QString AssignmentMatrix::toolTipAt(QPointF point) const {
@@ -295,18 +365,18 @@ void AssignmentMatrix::paintCanvas(QPainter& p, const QRectF& exposed) {
     paint_hline(p, 0, exposed.right() + 1, rowTop(row) + kRow - 1, c.hair);
     if (row < members_.size()) {
       const Member& m = members_[row];
+      const bool gave_back = std::any_of(columns_.begin(), columns_.end(), [row](const Column& column) { return column.from == static_cast<int>(row); });
       const bool late = m.seen_ms >= 5'000;
       paint_glyph(p, late ? Glyph::quarter : (m.owned == 0 ? Glyph::ring : Glyph::disc), QPointF(kPad + 5, y), 10);
-      const QString id = m.instance.empty() ? short_member(m.id, m.client) : QString::fromStdString(m.instance);
+      const QString id = m.instance.empty() ? shortMember(m.id, m.client) : QString::fromStdString(m.instance);
       const double used = text_fit(p, kPad + 18, y, 60, id, FontRole::data_strong, c.text, Qt::ElideRight);
       text_fit(p, kPad + 18 + std::max(40.0, used + 8), y, kNames - 34 - std::max(40.0, used + 8), QString::fromStdString(m.client),
                FontRole::control, c.text2, Qt::ElideMiddle);
-      if (m.owned == 0) {
+      if (m.owned == 0 && !gave_back) {
         text_left(p, columnsLeft() + 4, y, tr("owns nothing"), FontRole::control, c.text3);
       }
       if (m.seen_ms >= 0) {
-        const QString seen = m.seen_ms < 1'000 ? tr("< 1 s ago") : tr("%1 ago").arg(format_duration(m.seen_ms));
-        text_left(p, seenLeft(), y, seen, FontRole::small_data, late ? c.warn_t : c.text2);
+        text_left(p, seenLeft(), y, seenWords(m.seen_ms), FontRole::small_data, late ? c.warn_t : c.text2);
       }
     } else {
       paint_glyph(p, Glyph::ring, QPointF(kPad + 5, y), 10);
@@ -318,7 +388,16 @@ void AssignmentMatrix::paintCanvas(QPainter& p, const QRectF& exposed) {
       const std::size_t owner = column.owner < 0 ? members_.size() : static_cast<std::size_t>(column.owner);
       const QRectF cell = cellOf(i, row);
       if (owner != row) {
-        if (!idle && wide >= 30) {
+        if (column.from == static_cast<int>(row) && wide >= 8) {
+          QPen dashed(c.edge, 1);
+          dashed.setDashPattern({2, 2});
+          p.setPen(dashed);
+          p.setBrush(Qt::NoBrush);
+          p.drawRect(cell.adjusted(0.5, 0.5, -0.5, -0.5));
+          if (wide >= 62) {
+            text_center(p, cell.center().x(), cell.center().y(), tr("gave back"), FontRole::caption, c.text2);
+          }
+        } else if (!idle && wide >= 30) {
           p.fillRect(QRectF(cell.center().x() - 1.5, y - 1.5, 3, 3), c.border);
         }
         continue;

@@ -160,6 +160,7 @@ GroupsPage::GroupsPage(QWidget* parent)
   // --- below: one group
   details_ = new Pane(splitter());
   auto* room = new QVBoxLayout(details_);
+  room_ = room;
   room->setContentsMargins(0, 0, 0, 0);
   room->setSpacing(0);
   auto* upper = new QHBoxLayout;
@@ -200,7 +201,8 @@ GroupsPage::GroupsPage(QWidget* parent)
   connect(matrix_, &ObjectCanvas::openRequested, this, &Page::openRequested);
   left_column->addWidget(matrix_room_, 1);
   matrix_table_ = new QTableWidget(0, 5, left);
-  matrix_table_->setHorizontalHeaderLabels({tr("Member"), tr("Client"), tr("Host"), tr("Reads"), tr("Heard of")});
+  matrix_table_->setObjectName(QStringLiteral("memberTable"));
+  matrix_table_->setHorizontalHeaderLabels({tr("Member"), tr("Client"), tr("From"), tr("Reads"), tr("Heard of")});
   setup_table(matrix_table_, tr("Members of the group and what they read"));
   matrix_table_->setItemDelegate(new DataDelegate([](const QModelIndex& index, bool) {
     CellLook look;
@@ -208,13 +210,15 @@ GroupsPage::GroupsPage(QWidget* parent)
     look.color = look.first ? Theme::current().colors().text : QColor();
     return look;
   }, matrix_table_));
-  set_columns(matrix_table_, {68, 96, 80, 146, 84}, {1, 3});
+  set_columns(matrix_table_, {74, 98, 84, 124, 84}, {1, 3});
   matrix_table_->hide();
   left_column->addWidget(matrix_table_, 1);
+  auto* idle_room = new QHBoxLayout;
+  idle_room->setContentsMargins(t.px(16), 0, t.px(16), 0);
   idle_ = new TextLabel({}, FontRole::control, TextLabel::Tone::text2, left);
   idle_->setWordWrap(true);
-  idle_->setContentsMargins(t.px(16), 0, t.px(16), 0);
-  left_column->addWidget(idle_);
+  idle_room->addWidget(idle_);
+  left_column->addLayout(idle_room);
   upper->addWidget(left, 56);
   upper->addWidget(new Line(Qt::Vertical, false, details_));
   why_ = new WhyPanel(details_);
@@ -235,6 +239,7 @@ GroupsPage::GroupsPage(QWidget* parent)
     }
   });
   room->addLayout(upper, 5);
+  upper_ = upper;
   room->addWidget(new Line(Qt::Horizontal, false, details_));
   auto* strip_title = new QHBoxLayout;
   strip_title->setContentsMargins(t.px(16), t.px(6), t.px(16), t.px(2));
@@ -248,8 +253,9 @@ GroupsPage::GroupsPage(QWidget* parent)
   rebalances_ = new RebalanceTable(details_);
   rebalances_->setMinimumHeight(t.px(27 + 25 + 2));
   room->addWidget(rebalances_, 2);
-  table()->setMinimumHeight(t.px(27 + 3 * 25 + 2));  // three groups, also in a low window
+  table()->setMinimumHeight(t.px(27 + 3 * 25));  // three groups, also in a low window
   setDetails(details_, 2, 5);
+  connect(splitter(), &QSplitter::splitterMoved, this, [this] { heights_chosen_ = true; });
 }
 
 void GroupsPage::attach(Session* session) {
@@ -326,6 +332,39 @@ bool GroupsPage::eventFilter(QObject* object, QEvent* event) {
   return ListPage::eventFilter(object, event);
 }
 
+// The list is as high as its groups want and as what is below can spare, whichever of them is selected: nothing moves by a click.
+// Who draws the line between them has the last word.
+void GroupsPage::fitHeights() {
+  const Theme& t = Theme::current();
+  const int all = splitter()->height() - splitter()->handleWidth();
+  if (all <= 0 || !details_->isVisibleTo(this)) {
+    return;
+  }
+  constexpr int kTitle = 28;
+  const int strip = t.px(kTitle + Metrics::kRowHeader + 2 * Metrics::kRow);
+  const int told = t.px(272);  // what there is to say about a group that lags
+  if (!heights_chosen_) {
+    const int rows = std::max(3, model_->rowCount());
+    const int list = t.px(Metrics::kRowHeader + rows * Metrics::kRow + 2);
+    const int spared = std::max(all - told - strip, table()->minimumHeight());
+    const int whole = t.px(Metrics::kRowHeader) + (spared - t.px(Metrics::kRowHeader)) / t.px(Metrics::kRow) * t.px(Metrics::kRow);
+    const int high = std::min(list, whole);
+    if (splitter()->sizes().value(0) != high) {
+      splitter()->setSizes({high, all - high});
+    }
+  }
+  // Of what is left, the matrix and the words first; the rebalances have a share where there is much.
+  const int below = details_->height() - t.px(kTitle);
+  const int rebalances = std::max(strip - t.px(kTitle), std::min(below * 2 / 7, below - told));
+  room_->setStretchFactor(upper_, std::max(1, below - rebalances));
+  room_->setStretchFactor(rebalances_, std::max(1, rebalances));
+}
+
+void GroupsPage::resizeEvent(QResizeEvent* event) {
+  ListPage::resizeEvent(event);
+  fitHeights();
+}
+
 void GroupsPage::refresh() {
   if (session() == nullptr) {
     return;
@@ -358,6 +397,7 @@ void GroupsPage::refresh() {
   refreshKinds();
   refreshDetails(now);
   refreshNotice();
+  fitHeights();
   filter()->setCounts({.shown = shown, .total = model_->total()});
   // Times go on although nothing moves: signs of life every second, "3 min ago" now and then.
   const GroupFacts* f = model_->facts(current_);
@@ -454,7 +494,9 @@ void GroupsPage::refreshDetails(std::int64_t now_ms) {
   };
   set(name_, current_);
   matrix_->show(f, now_ms);
-  const QString idle = idle_words(*f->group, matrix_->partitionCount());
+  const int moving = matrix_->onTheWay();
+  const QString idle = moving > 0 ? tr("%Ln partition(s) on the way, dashed: the reader has given back, and the next assignment hands on. Nobody reads meanwhile.", nullptr, moving)
+                                  : idle_words(*f->group, matrix_->partitionCount());
   set(idle_, idle);
   idle_->setVisible(!idle.isEmpty());
   if (as_table_) {
@@ -462,14 +504,14 @@ void GroupsPage::refreshDetails(std::int64_t now_ms) {
     matrix_table_->setRowCount(rows);
     for (int i = 0; i < rows; ++i) {
       const event::GroupAssigned::Member& m = f->group->members[static_cast<std::size_t>(i)];
-      QStringList reads;
-      for (const auto& [topic, partition] : m.partitions) {
-        reads << QStringLiteral("%1/%2").arg(QString::fromStdString(topic)).arg(partition.value());
-      }
+      const QString reads = AssignmentMatrix::partitionWords(m.partitions);
       const std::int64_t seen = m.counters == nullptr ? 0 : m.counters->last_seen_ms.get();
-      const QString cells[] = {QString::fromStdString(m.member_id), QString::fromStdString(m.client_id), QString::fromStdString(m.client_host),
-                               reads.isEmpty() ? tr("nothing") : reads.join(QStringLiteral(", ")),
-                               seen > 0 ? tr("%1 ago").arg(format_duration(std::max<std::int64_t>(0, now_ms - seen))) : QString()};
+      QString host = QString::fromStdString(m.client_host);
+      host = host.startsWith(QLatin1Char('/')) ? host.mid(1) : host;  // as Kafka writes an address without a name
+      const QString cells[] = {m.instance_id.empty() ? AssignmentMatrix::shortMember(m.member_id, m.client_id) : QString::fromStdString(m.instance_id),
+                               QString::fromStdString(m.client_id), host, reads.isEmpty() ? tr("nothing") : reads,
+                               seen > 0 ? AssignmentMatrix::seenWords(now_ms - seen) : QString()};
+      const QString tips[] = {QString::fromStdString(m.member_id), {}, {}, reads, {}};
       for (int c = 0; c < 5; ++c) {
         QTableWidgetItem* item = matrix_table_->item(i, c);
         if (item == nullptr) {
@@ -479,14 +521,15 @@ void GroupsPage::refreshDetails(std::int64_t now_ms) {
         }
         if (item->text() != cells[c]) {
           item->setText(cells[c]);
+          item->setToolTip(tips[c]);
         }
       }
     }
   }
   const GroupVerdict verdict = hw::ui::why(*f, keys_, now_ms);
   const bool same_place = verdict.partition >= 0 && keys_of_ == QStringLiteral("%1/%2").arg(verdict.topic).arg(verdict.partition);
-  why_->show(verdict, same_place ? keys_ : std::vector<KeyCounter::Share>{}, f->lag_known ? status_word(f->status) : tr("no position"),
-             verdict.glyph);
+  why_->show(verdict, same_place ? keys_ : std::vector<KeyCounter::Share>{},
+             f->group->rebalancing_since.ms > 0 ? tr("rebalancing") : f->lag_known ? status_word(f->status) : tr("no position"), verdict.glyph);
   rebalances_->rebalances()->show(f->group.get());
   if (verdict.partition >= 0 && isVisible()) {
     askKeys();
@@ -548,10 +591,10 @@ void GroupsPage::fitColumns() {
   const int room = table()->viewport()->width();
   const double wide = room / t.scale();
   table()->setColumnHidden(GroupModel::kind, wide < 1060);
-  table()->setColumnHidden(GroupModel::lag_offsets, wide < 930);
-  table()->setColumnHidden(GroupModel::trend, wide < 834);
-  table()->setColumnHidden(GroupModel::last_rebalance, wide < 760);
-  const int widths[] = {0, 86, wide < 1060 ? 142 : 170, 76, 96, 96, 80, 74, 104, 0};
+  table()->setColumnHidden(GroupModel::lag_offsets, wide < 990);
+  table()->setColumnHidden(GroupModel::trend, wide < 850);
+  table()->setColumnHidden(GroupModel::last_rebalance, wide < 776);
+  const int widths[] = {0, 86, wide < 1060 ? 160 : 170, 76, 96, 96, 80, 74, 104, 0};
   int used = 0;
   for (int i = GroupModel::kind; i <= GroupModel::status; ++i) {
     if (!table()->isColumnHidden(i)) {
@@ -633,8 +676,7 @@ ConsumerCommand GroupsPage::consumerFor(const QString& group) const {
 void GroupsPage::addConsumer(bool ask) {
   ConsumerCommand command = consumerFor(current_);
   if (command.topics.empty()) {
-    undoBar()->say(tr("There is no topic to read yet. Create one first."), true);
-    Q_EMIT commandRequested(QStringLiteral("topic.create"), {});
+    Q_EMIT commandRequested(QStringLiteral("topic.create"), {{QStringLiteral("reason"), tr("A consumer needs a topic to read, and there is none yet.")}});
     return;
   }
   const QPointer<GroupsPage> self(this);
@@ -749,7 +791,7 @@ void GroupsPage::deleteGroup() {
   if (f != nullptr && f->lag_known) {
     question->addFact(tr("Not read yet"), tr("%1 records").arg(format_count(f->lag_records)));
   }
-  question->addFact(tr("Same as"), QStringLiteral("kafka-consumer-groups.sh --bootstrap-server %1 --delete --group %2").arg(session()->bootstrap(), current_));
+  question->addCommand(QStringLiteral("kafka-consumer-groups.sh --bootstrap-server %1 --delete --group %2").arg(session()->bootstrap(), current_));
   if (!g->members.empty()) {
     question->setFailure(tr("The group has members, so the broker will refuse (NON_EMPTY_GROUP). Stop them first."));
   }
@@ -822,7 +864,7 @@ void GroupsPage::deleteOffsets() {
                                       tr("The group forgets where it is in this topic and begins there where auto.offset.reset says."), this);
   question->setAttribute(Qt::WA_DeleteOnClose);
   question->addFact(tr("Positions"), tr("%Ln partition(s)", nullptr, static_cast<int>(names.size())));
-  question->addFact(tr("Same as"), QStringLiteral("kafka-consumer-groups.sh --bootstrap-server %1 --delete-offsets --group %2 --topic %3")
+  question->addCommand(QStringLiteral("kafka-consumer-groups.sh --bootstrap-server %1 --delete-offsets --group %2 --topic %3")
                                        .arg(session()->bootstrap(), current_, topic_name));
   question->addCancel()->setFocus();
   question->addAnswer(tr("Delete offsets"), QuestionDialog::AnswerKind::danger);

@@ -12,8 +12,10 @@
 #include "ui/window/command_source.h"
 
 class QCheckBox;
+class QHBoxLayout;
 class QScrollArea;
 class QTableWidget;
+class QVBoxLayout;
 
 namespace hw::ui {
 
@@ -56,9 +58,11 @@ class GroupsPage : public ListPage, public CommandSource {
  protected:
   void fitColumns() override;
   bool eventFilter(QObject* object, QEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
   void refreshDetails(std::int64_t now_ms);
+  void fitHeights();
   void refreshNotice();
   void showGroup(const QString& group, bool request);
   void askKeys();
@@ -71,6 +75,9 @@ class GroupsPage : public ListPage, public CommandSource {
   GroupModel* model_;
   std::array<QCheckBox*, kGroupKinds.size()> kinds_{};
   QWidget* details_;
+  QVBoxLayout* room_;   // of the details
+  QHBoxLayout* upper_;  // matrix and words
+  bool heights_chosen_ = false;
   TextLabel* name_;
   TextLabel* caption_;
   TextLabel* idle_;

@@ -192,13 +192,25 @@ RebalanceTable::RebalanceTable(QWidget* parent) : QTableView(parent), model_(new
 void RebalanceTable::fitColumns() {
   const Theme& t = Theme::current();
   const bool narrow = viewport()->width() < t.px(760);
-  const int widths[] = {60, 76, narrow ? 170 : 240, 120, 104};
+  const int widths[] = {60, 76, narrow ? 170 : 240, 150, 92};
   int used = 0;
   for (int i = 0; i < RebalanceModel::reason; ++i) {
     horizontalHeader()->resizeSection(i, t.px(widths[i]));
     used += t.px(widths[i]);
   }
   horizontalHeader()->resizeSection(RebalanceModel::reason, std::max(t.px(160), viewport()->width() - used));
+}
+
+void RebalanceTable::paintEvent(QPaintEvent* event) {
+  QTableView::paintEvent(event);
+  if (model_->rowCount() == 0) {
+    QPainter p(viewport());
+    const Theme& t = Theme::current();
+    p.setFont(t.font(FontRole::control));
+    p.setPen(t.colors().text3);
+    p.drawText(viewport()->rect().adjusted(t.px(16), 0, -t.px(8), 0), Qt::AlignLeft | Qt::AlignVCenter,
+               tr("None: since this window watches, no member has joined or left."));
+  }
 }
 
 void RebalanceTable::resizeEvent(QResizeEvent* event) {

@@ -43,6 +43,7 @@ class RebalanceTable : public QTableView {
 
  protected:
   void resizeEvent(QResizeEvent* event) override;
+  void paintEvent(QPaintEvent* event) override;
 
  private:
   RebalanceModel* model_;

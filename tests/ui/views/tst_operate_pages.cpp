@@ -298,6 +298,57 @@ class TestOperatePages : public QObject {
     QCOMPARE(idle, 3);
   }
 
+  // A cooperative rebalance hands a partition on in two steps: between them nobody owns it, and the matrix says who gave it back.
+  void aPartitionOnItsWayIsShownWhereItWas() {
+    const auto member = [](const char* id, std::vector<std::int32_t> partitions) {
+      event::GroupAssigned::Member m;
+      m.member_id = id;
+      m.client_id = id;
+      for (const std::int32_t partition : partitions) {
+        m.partitions.emplace_back("orders", PartitionIndex(partition));
+      }
+      return m;
+    };
+    AssignmentMatrix matrix;
+    GroupFacts facts;
+    for (std::int32_t i = 0; i < 3; ++i) {
+      facts.parts.emplace_back();
+      facts.parts.back().topic = "orders";
+      facts.parts.back().partition = PartitionIndex(i);
+    }
+    const auto show = [&](std::int32_t generation, bool rebalancing, std::vector<event::GroupAssigned::Member> members) {
+      auto view = std::make_shared<observe::GroupView>();
+      view->id = "billing";
+      view->state = "Stable";
+      view->generation = generation;
+      view->rebalancing_since.ms = rebalancing ? 500 : 0;
+      view->members = std::move(members);
+      facts.group = view;
+      matrix.show(&facts, 1'000);
+    };
+    const auto said = [&](const QString& words) {
+      int count = 0;
+      for (int i = 0; i < matrix.objectCount(); ++i) {
+        count += matrix.objectSentence(i).contains(words) ? 1 : 0;
+      }
+      return count;
+    };
+    show(1, false, {member("old", {0, 1, 2})});
+    QCOMPARE(matrix.onTheWay(), 0);
+    show(2, true, {member("old", {0, 1}), member("new", {})});
+    QCOMPARE(matrix.onTheWay(), 1);
+    QCOMPARE(said("orders/2 is read by nobody, no position yet: old has given it back"), 1);
+    show(3, false, {member("old", {0, 1}), member("new", {2})});
+    QCOMPARE(matrix.onTheWay(), 0);
+    QCOMPARE(said("given it back"), 0);
+    QCOMPARE(AssignmentMatrix::partitionWords({{"a", PartitionIndex(0)}, {"a", PartitionIndex(1)}, {"a", PartitionIndex(2)}, {"b", PartitionIndex(4)}, {"b", PartitionIndex(5)}}),
+             QStringLiteral("a 0–2, b 4, 5"));
+    // Who has left gives nothing back.
+    show(4, true, {member("old", {0, 1})});
+    QCOMPARE(matrix.onTheWay(), 0);
+    QCOMPARE(said("is read by nobody"), 1);
+  }
+
   void offsetsAreResetAfterADryRunAndPutBack() {
     open();
     session_->setDemoTraffic(false);
