@@ -2,10 +2,12 @@
 #include "ui/models/event_text.h"
 
 #include <QCoreApplication>
+#include <QRegularExpression>
 #include <QStringList>
 #include <algorithm>
 #include <variant>
 
+#include "ui/models/group_model.h"
 #include "ui/painting/text.h"
 
 namespace hw::ui {
@@ -19,6 +21,12 @@ struct Events {
 QString tr(const char* text) { return QCoreApplication::translate("Events", text); }
 
 QString text_of(const std::string& s) { return QString::fromStdString(s); }
+
+// What a coordinator gives as a reason, with as much of each member's id as tells members apart: an id is the client's own and a Uuid.
+QString reason_of(const std::string& reason) {
+  static const QRegularExpression uuid(QStringLiteral("-([0-9a-f]{4})[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"));
+  return text_of(reason).replace(uuid, QStringLiteral("-\\1"));
+}
 
 // What a replica of the metadata log has become, and why.
 QString role_sentence(const event::QuorumRoleChanged& e) {
@@ -350,7 +358,7 @@ class Teller {
                            .arg(text_of(e.group), text_of(e.state))
                            .arg(e.generation);
     if (!e.reason.empty()) {
-      sentence += QStringLiteral(" (%1)").arg(text_of(e.reason));
+      sentence += QStringLiteral(" (%1)").arg(reason_of(e.reason));
     }
     say(stable ? Glyph::disc : (idle ? Glyph::ring : Glyph::none), sentence);
     out_.severity = Severity::notice;  // a rebalance is no fault
@@ -368,17 +376,17 @@ class Teller {
   void operator()(const event::GroupRebalanced& e) {
     // A first rebalance moves nothing: there is nothing to compare with.
     if (e.partitions_before == 0) {
-      say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "Group %1 rebalanced in %2 ms: members %3 to %4"))
+      say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "Group %1 rebalanced in %2: members %3 to %4"))
                            .arg(text_of(e.group))
-                           .arg((e.total_us + 500) / 1'000)
+                           .arg(short_duration(e.total_us))
                            .arg(e.members_before)
                            .arg(e.members_after));
       out_.about = Selection::ofGroup(text_of(e.group));
       return;
     }
-    say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "Group %1 rebalanced in %2 ms: members %3 to %4, %5 of %6 partitions moved"))
+    say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "Group %1 rebalanced in %2: members %3 to %4, %5 of %6 partitions moved"))
                          .arg(text_of(e.group))
-                         .arg((e.total_us + 500) / 1'000)
+                         .arg(short_duration(e.total_us))
                          .arg(e.members_before)
                          .arg(e.members_after)
                          .arg(e.moved)

@@ -152,6 +152,17 @@ BottomDock::BottomDock(ProducePanel* produce, QWidget* parent)
       Q_EMIT selectionRequested(about);
     }
   });
+  // A list that becomes lower shows its end as before.
+  connect(table_->verticalScrollBar(), &QScrollBar::valueChanged, this, [this](int value) { following_ = value >= table_->verticalScrollBar()->maximum() - 2; });
+  connect(table_->verticalScrollBar(), &QScrollBar::rangeChanged, this, [this](int, int most) {
+    if (following_) {
+      table_->verticalScrollBar()->setValue(most);
+    }
+  });
+  notice_ = new TextLabel({}, FontRole::control, TextLabel::Tone::text3, table_);
+  notice_->setAlignment(Qt::AlignCenter);
+  notice_->hide();
+  table_->viewport()->installEventFilter(this);
   stack_->addWidget(table_);
   if (produce_ != nullptr) {
     stack_->addWidget(produce_);
@@ -192,8 +203,7 @@ void BottomDock::refresh() {
   if (session_ == nullptr || !open_ || tab_ != Tab::events) {
     return;
   }
-  QScrollBar* bar = table_->verticalScrollBar();
-  const bool following = bar->value() >= bar->maximum() - 2;
+  const bool following = following_;
   const int before = events_->rowCount();
   events_->update(*session_->view());
   for (const Severity severity : kSeverities) {
@@ -205,9 +215,20 @@ void BottomDock::refresh() {
     told_shown_ = shown;
     told_total_ = total;
     filter_->setCounts({.shown = shown, .total = total});
+    showNotice(shown, total);
   }
   if (following && events_->rowCount() != before) {
     table_->scrollToBottom();
+  }
+}
+
+void BottomDock::showNotice(int shown, int total) {
+  notice_->setVisible(shown == 0);
+  if (shown == 0) {
+    notice_->setText(total == 0 ? tr("Nothing has happened yet. What the nodes, topics, groups and clients do is listed here.")
+                     : filter_->filtering() ? tr("The filter hides all of %Ln event(s).", nullptr, total)
+                                            : tr("%Ln event(s) of severities that are not shown.", nullptr, total));
+    notice_->setGeometry(table_->viewport()->geometry());
   }
 }
 
@@ -299,7 +320,7 @@ void BottomDock::applyHeight() {
   int height = head + 1;
   if (open_) {
     height = tab_ == Tab::produce ? std::max(events_height_, t.px(kProduceHeight))
-                                  : (narrow_ ? std::min(events_height_, t.px(100)) : events_height_);
+                                  : (!narrow_ ? events_height_ : narrow_height_ > 0 ? narrow_height_ : std::min(events_height_, t.px(100)));
   }
   setFixedHeight(height);
 }
@@ -307,6 +328,9 @@ void BottomDock::applyHeight() {
 bool BottomDock::eventFilter(QObject* object, QEvent* event) {
   if (object == filter_ && event->type() == QEvent::LayoutRequest) {
     applyHeight();
+  }
+  if (object == table_->viewport() && event->type() == QEvent::Resize) {
+    notice_->setGeometry(table_->viewport()->geometry());
   }
   return QWidget::eventFilter(object, event);
 }
@@ -329,7 +353,13 @@ void BottomDock::mousePressEvent(QMouseEvent* event) {
 void BottomDock::mouseMoveEvent(QMouseEvent* event) {
   if (drag_from_ >= 0) {
     const int limit = std::max(Theme::current().px(kHeightMin), window()->height() / 2);
-    setOpenHeight(std::min(limit, drag_height_ + drag_from_ - static_cast<int>(event->globalPosition().y())));
+    const int wanted = std::min(limit, drag_height_ + drag_from_ - static_cast<int>(event->globalPosition().y()));
+    if (narrow_ && tab_ == Tab::events) {
+      narrow_height_ = std::max(Theme::current().px(kHeightMin), wanted);
+      applyHeight();
+    } else {
+      setOpenHeight(wanted);
+    }
   } else {
     setCursor(event->position().y() < Theme::current().px(6) && open_ ? Qt::SizeVerCursor : Qt::ArrowCursor);
   }

@@ -18,6 +18,7 @@ class Chip;
 class FilterBox;
 class ProducePanel;
 class SeverityBar;
+class TextLabel;
 class TabStrip;
 
 class BottomDock : public QWidget {
@@ -56,6 +57,7 @@ class BottomDock : public QWidget {
 
  private:
   void applyHeight();
+  void showNotice(int shown, int total);
   bool eventFilter(QObject* object, QEvent* event) override;
   void applyColumns();
   void refill();
@@ -65,6 +67,7 @@ class BottomDock : public QWidget {
   EventModel* events_;
   QWidget* head_;
   QTableView* table_;
+  TextLabel* notice_;  // over a list without events
   TabStrip* tabs_;
   QStackedWidget* stack_;
   QCheckBox* all_;
@@ -75,6 +78,8 @@ class BottomDock : public QWidget {
   bool open_ = true;
   bool narrow_ = false;
   int events_height_;
+  int narrow_height_ = 0;  // of a narrow window, once a person has drawn it; 0: as low as it begins
+  bool following_ = true;  // the newest event is in sight, and stays so
   int drag_from_ = -1;
   int drag_height_ = 0;
   int told_shown_ = -1;  // what the filter says already

@@ -265,6 +265,10 @@ Omnibox::Omnibox(CommandRegistry* commands, std::function<observe::ViewPtr()> vi
   list_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   list_->setAccessibleName(tr("Results"));
   column->addWidget(list_);
+  nothing_ = new TextLabel({}, FontRole::control, TextLabel::Tone::text2, popup_);
+  nothing_->setContentsMargins(t.px(12), 0, t.px(12), 0);
+  nothing_->setWordWrap(true);
+  column->addWidget(nothing_);
   connect(list_, &QListView::clicked, this, [this](const QModelIndex& index) { choose(index.row()); });
   connect(this, &QLineEdit::textEdited, this, &Omnibox::refresh);
   const auto restyle = [this] {
@@ -294,20 +298,26 @@ void Omnibox::closeList() { popup_->hide(); }
 void Omnibox::refresh() {
   const observe::ViewPtr view = view_();
   model_->setEntries(palette_entries(text(), *commands_, *view));
-  if (model_->rowCount() > 0) {
+  const bool any = model_->rowCount() > 0;
+  list_->setVisible(any);
+  nothing_->setVisible(!any);
+  if (any) {
     list_->setCurrentIndex(model_->index(0));
-    place();
-    popup_->show();
-    popup_->raise();
   } else {
-    popup_->hide();
+    const QString wanted = text().trimmed().left(40);
+    nothing_->setText(wanted == QLatin1String("@") ? tr("There is no topic, group or client yet.")
+                                                   : tr("Nothing matches “%1”. > lists commands, @ lists objects.").arg(wanted));
+    setAccessibleDescription(nothing_->text());
   }
+  place();
+  popup_->show();
+  popup_->raise();
 }
 
 void Omnibox::place() {
   const Theme& t = Theme::current();
   const int width = std::max(this->width(), t.px(440));
-  const int rows = std::min(model_->rowCount(), kRowsShown);
+  const int rows = std::clamp(model_->rowCount(), 1, kRowsShown);
   const QPoint below = mapTo(popup_->parentWidget(), QPoint(this->width() / 2, height() + t.px(4)));
   int x = below.x() - width / 2;
   x = std::clamp(x, t.px(8), std::max(t.px(8), popup_->parentWidget()->width() - width - t.px(8)));

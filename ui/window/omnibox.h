@@ -19,6 +19,8 @@ class QListView;
 
 namespace hw::ui {
 
+class TextLabel;
+
 struct PaletteEntry {
   enum class Kind : std::uint8_t { command, object } kind = Kind::command;
   QString icon;
@@ -79,6 +81,7 @@ class Omnibox : public QLineEdit {
   QFrame* popup_;
   QListView* list_;
   PaletteModel* model_;
+  TextLabel* nothing_;  // instead of the list, where nothing matches
 };
 
 }  // namespace hw::ui
