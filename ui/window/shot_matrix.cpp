@@ -119,9 +119,12 @@ class Matrix : public QObject {
     return true;
   }
   void pause(int ms) {
+    ++pausing_;
     QEventLoop loop;
     QTimer::singleShot(ms, &loop, &QEventLoop::quit);
     loop.exec();
+    --pausing_;
+    arranged_.restart();
   }
   void create(const std::string& name, int partitions, std::vector<std::pair<std::string, std::string>> configs = {}, int replicas = 1) {
     ++waiting_;
@@ -146,8 +149,9 @@ class Matrix : public QObject {
     ++waiting_;
     session_->produce(command, [this](const ProduceAnswer&) { --waiting_; });
   }
-  void consumer(const char* group, const char* topic, int work_ms) {
+  void consumer(const char* group, const char* topic, int work_ms, const char* assignor = "range") {
     ConsumerCommand command;
+    command.assignor = assignor;
     command.group = group;
     command.topics = {topic};
     command.work_ms = work_ms;
@@ -198,6 +202,10 @@ class Matrix : public QObject {
     ++waiting_;
     SessionAdmin::of(session_).commitGroupOffsets("reports", {{{"demo.orders", 0}, 1}, {{"demo.orders", 1}, 0}},
                                                   [this](const OffsetsAnswer&) { --waiting_; });
+    create("quiet.topic", 4);
+    for (int i = 0; i < 2; ++i) {
+      consumer("handover", "quiet.topic", 0, "cooperative-sticky");
+    }
     wait([this] { return waiting_ == 0; }, 60'000);
     pause(6'000);  // groups settle, lag has a history
   }
@@ -229,8 +237,16 @@ class Matrix : public QObject {
     if (scene.before) {
       scene.before();
     }
-    // Some dialogs and menus run a loop of their own inside arrange().
-    QTimer::singleShot(kSettleMs, this, [&] {
+    // Some dialogs and menus run a loop of their own inside arrange(), so a timer takes the picture: once arrange() has waited for
+    // all that it wants, and then for long enough.
+    QTimer due;
+    due.setInterval(30);
+    arranged_.restart();
+    QObject::connect(&due, &QTimer::timeout, this, [&] {
+      if (done || pausing_ > 0 || arranged_.elapsed() < kSettleMs) {
+        return;
+      }
+      due.stop();
       const QPixmap picture = picture_of(window_);
       good = picture.save(file, "PNG");
       std::printf("%s frame p95 %.1f ms\n", qUtf8Printable(file), window_->meter().percentile(0.95));
@@ -241,6 +257,7 @@ class Matrix : public QObject {
       closeAll();
       done = true;
     });
+    due.start();
     scene.arrange();
     while (!done) {
       QApplication::processEvents(QEventLoop::WaitForMoreEvents);
@@ -377,7 +394,149 @@ class Matrix : public QObject {
       out.push_back({id, [this, id] { window_->showPage(id); }, {}});
     }
     out.push_back({QStringLiteral("first-run"), [this] { hints(); }, [this] { noHints(); }});
+    out.push_back({QStringLiteral("doctor"), [this] { command("connect.doctor"); }, {}});
+    out.push_back({QStringLiteral("palette"), [this] { show("topics", {}); command("omnibox.open"); }, [this] { closePalette(); }});
+    out.push_back({QStringLiteral("palette-objects"), [this] { show("topics", {}); command("omnibox.objects"); },
+                   [this] { closePalette(); }});
+    out.push_back({QStringLiteral("produce"), [this] { show("messages", {}); command("produce.open"); },
+                   [this] { window_->dock()->showTab(BottomDock::Tab::events); command("layout.reset"); }});
+    out.push_back(dialog("create-topic", "topics", {}, "topic.create"));
+    out.push_back(dialog("consumer", "groups", {}, "consumer.add"));
+    out.push_back(dialog("keep", "cluster", {}, "cluster.keep"));
+    out.push_back({QStringLiteral("topics-filtered"), [this] { filtered("topics", "size > 1 GiB"); }, [this] { unfiltered("topics"); }});
+    out.push_back({QStringLiteral("present-topics"), [this] { show("topics", {}); command("view.present"); }, [this] { command("view.present"); }});
     return out;
+  }
+
+  // --- what people do on the pages of lists
+  void filtered(const char* page, const char* text) {
+    command("filter.apply", {{QStringLiteral("page"), QString::fromLatin1(page)}, {QStringLiteral("text"), QString::fromUtf8(text)}});
+  }
+  void unfiltered(const char* page) { window_->page(QString::fromLatin1(page))->applyFilter({}); }
+  void press(const char* button) {
+    if (auto* found = child<QAbstractButton>(button); found != nullptr) {
+      found->click();
+    }
+  }
+  void segment(const char* control, int index) {
+    if (auto* which = child<SegmentedControl>(control); which != nullptr) {
+      which->setCurrent(index);
+      Q_EMIT which->activated(index);
+    }
+  }
+  // The first record that holds this in its key or value.
+  void chooseRecord(const char* text) {
+    wait([this] { return rows("records") > 0; }, 2'000);
+    const auto* table = child<QTableView>("records");
+    for (int row = 0; table != nullptr && row < table->model()->rowCount(); ++row) {
+      for (int column = 0; column < table->model()->columnCount(); ++column) {
+        if (table->model()->index(row, column).data().toString().contains(QString::fromUtf8(text))) {
+          choose("records", row);
+          return;
+        }
+      }
+    }
+    std::fprintf(stderr, "highwater: no record says %s\n", text);
+  }
+  static std::size_t owned(const observe::GroupView& group) {
+    std::size_t sum = 0;
+    for (const auto& member : group.members) {
+      sum += member.partitions.size();
+    }
+    return sum;
+  }
+  bool handedOver(std::size_t members) {
+    const observe::GroupView* group = session_->view()->find_group("handover");
+    return group != nullptr && group->state == "Stable" && group->members.size() == members && owned(*group) == 4;
+  }
+  void closePalette() {
+    window_->findChild<Omnibox*>()->clear();
+    window_->findChild<Omnibox*>()->closeList();
+  }
+  void palette(const char* text) {
+    show("topics", {});
+    window_->findChild<Omnibox*>()->open(QString::fromUtf8(text));
+  }
+  void addWork(std::vector<Scene>& out) {
+    const Selection topic = Selection::ofTopic(topic_);
+    const Selection demo = Selection::ofTopic(QStringLiteral("demo.orders"));
+    const auto oldest = [this] {
+      segment("recordsFrom", 0);
+    };
+    out.push_back({QStringLiteral("topics-filtered"), [this] { filtered("topics", "size > 1 GiB"); }, [this] { unfiltered("topics"); }});
+    out.push_back({QStringLiteral("topics-wrong-filter"), [this] { filtered("topics", "sise > 1 GiB"); }, [this] { unfiltered("topics"); }});
+    out.push_back({QStringLiteral("topics-several"), [=, this] {
+                     show("topics", topic);
+                     if (auto* table = child<QTableView>("topicTable"); table != nullptr) {
+                       table->selectAll();
+                     }
+                   }, [=, this] { show("topics", topic); choose("topicTable", 0); }});
+    out.push_back({QStringLiteral("delete-several"), [=, this] {
+                     show("topics", topic);
+                     if (auto* table = child<QTableView>("topicTable"); table != nullptr) {
+                       table->selectAll();
+                     }
+                     command("topic.delete");
+                   }, [=, this] { closeAll(); choose("topicTable", 0); }});
+    out.push_back({QStringLiteral("messages-hidden"), [=, this] { show("messages", demo); filtered("messages", "key == \"nobody\""); }, [this] { unfiltered("messages"); }});
+    out.push_back({QStringLiteral("messages-wrong-filter"), [=, this] { show("messages", demo); filtered("messages", "kye == \"A\""); }, [this] { unfiltered("messages"); }});
+    out.push_back({QStringLiteral("messages-none"), [this] { show("messages", Selection::ofTopic(QStringLiteral("quiet.topic"))); }, {}});
+    out.push_back({QStringLiteral("messages-oldest"), [=, this] { show("messages", demo); pause(100); segment("recordsFrom", 1); chooseRecord("9007199254740993"); }, oldest});
+    out.push_back({QStringLiteral("messages-offset"), [=, this] { show("messages", demo); pause(100); segment("recordsFrom", 2); }, oldest});
+    out.push_back({QStringLiteral("messages-time"), [=, this] { show("messages", demo); pause(100); segment("recordsFrom", 3); }, oldest});
+    out.push_back({QStringLiteral("messages-group"), [=, this] { show("messages", demo); pause(100); segment("recordsFrom", 4); }, oldest});
+    out.push_back({QStringLiteral("record-large"), [=, this] { show("messages", demo); pause(100); segment("recordsFrom", 1); chooseRecord("a plain line"); }, oldest});
+    out.push_back({QStringLiteral("record-menu"), [=, this] {
+                     show("messages", demo);
+                     pause(100);
+                     chooseRecord("amount");
+                     if (auto* table = child<QTableView>("records"); table != nullptr) {
+                       Q_EMIT table->customContextMenuRequested(QPoint(300, 60));
+                     }
+                   }, {}});
+    out.push_back({QStringLiteral("messages-menu"), [=, this] { show("messages", demo); pause(100); press("messagesMenu"); }, {}});
+    out.push_back({QStringLiteral("export"), [=, this] { show("messages", demo); pause(100); command("view.export"); }, {}});
+    out.push_back({QStringLiteral("resend"), [=, this] { show("messages", demo); pause(100); chooseRecord("amount"); pause(200); press("resend"); },
+                   [this] { window_->dock()->showTab(BottomDock::Tab::events); command("layout.reset"); }});
+    out.push_back({QStringLiteral("groups-table"), [this] { show("groups", Selection::ofGroup(QStringLiteral("invoices"))); command("view.table"); }, [this] { command("view.table"); }});
+    // A partition goes from one member to another in two steps; between them somebody has given it back, and nobody has it.
+    out.push_back({QStringLiteral("groups-rebalance"), [this] { show("groups", Selection::ofGroup(QStringLiteral("handover"))); },
+                   [this] {
+                     SessionAdmin::of(session_).removeConsumer("handover");
+                     wait([this] { return handedOver(2); }, 10'000);
+                   }, [this] {
+                     show("groups", Selection::ofGroup(QStringLiteral("handover")));
+                     wait([this] { return handedOver(2); }, 10'000);
+                     pause(300);
+                     consumer("handover", "quiet.topic", 0, "cooperative-sticky");
+                     wait([this] {
+                       const observe::GroupView* group = session_->view()->find_group("handover");
+                       return group != nullptr && group->rebalancing_since.ms > 0 && group->members.size() == 3 && owned(*group) < 4;
+                     }, 10'000);
+                   }});
+    out.push_back({QStringLiteral("groups-idle"), [this] { show("groups", Selection::ofGroup(QStringLiteral("warehouse"))); }, {}});
+    out.push_back({QStringLiteral("groups-nobody"), [this] { show("groups", Selection::ofGroup(QStringLiteral("reports"))); }, {}});
+    out.push_back({QStringLiteral("groups-filtered"), [this] { filtered("groups", "lag > 1000000"); }, [this] { unfiltered("groups"); }});
+    out.push_back({QStringLiteral("group-menu"), [this] { show("groups", Selection::ofGroup(QStringLiteral("invoices"))); command("selection.menu"); }, {}});
+    out.push_back(dialog("delete-offsets", "groups", Selection::ofGroup(QStringLiteral("reports")), "group.delete_offsets"));
+    out.push_back(dialog("delete-used-group", "groups", Selection::ofGroup(QStringLiteral("invoices")), "group.delete"));
+    out.push_back(dialog("reset-used-group", "groups", Selection::ofGroup(QStringLiteral("invoices")), "group.reset"));
+    out.push_back({QStringLiteral("clients-filtered"), [this] { filtered("clients", "errors > 1000"); }, [this] { unfiltered("clients"); }});
+    out.push_back({QStringLiteral("events-hidden"), [this] {
+                     show("groups", {});
+                     command("events.show");
+                     window_->dock()->setOpenHeight(qRound(420 * Theme::current().scale()));
+                     window_->dock()->setFilter(QStringLiteral("severity == error"));
+                   }, [this] { window_->dock()->setFilter({}); command("layout.reset"); }});
+    for (const auto& [id, text] : {std::pair("palette-commands", ">"), std::pair("palette-objects", "@"), std::pair("palette-typed", "offs"),
+                                   std::pair("palette-none", "zzzz"), std::pair("palette-record", "demo.orders/0@1")}) {
+      out.push_back({QString::fromLatin1(id), [this, text = text] { palette(text); }, [this] { closePalette(); }});
+    }
+    for (const char* page : {"topics", "messages", "groups", "clients"}) {
+      out.push_back({QStringLiteral("present-%1").arg(QLatin1String(page)), [=, this] { show(page, page[0] == 'g' ? Selection::ofGroup(QStringLiteral("invoices")) : topic); command("view.present"); },
+                     [this] { command("view.present"); }});
+    }
+    out.push_back(dialog("create-topic-taken", "topics", topic, "topic.create", {{QStringLiteral("name"), QStringLiteral("demo.orders")}}));
   }
 
   std::vector<Scene> fullScenes() {
@@ -394,7 +553,7 @@ class Matrix : public QObject {
     out.push_back({QStringLiteral("quorum-node"), [this] { show("quorum", Selection::ofNode(session_->view()->quorum->leader.value())); command("explain.show"); },
                    [this] { window_->inspector()->showTab(Inspector::Tab::overview); }});
     out.push_back({QStringLiteral("topics"), [=, this] { show("topics", topic); }, {}});
-    out.push_back({QStringLiteral("clients"), [this] { show("clients", {}); }, {}});
+    out.push_back({QStringLiteral("clients"), [this] { show("clients", {}); command("connect.help"); }, {}});
     out.push_back({QStringLiteral("doctor"), [this] { command("connect.doctor"); }, {}});
     if (options_.partitions > 0) {
       out.push_back({QStringLiteral("groups-wide"), [this] { show("groups", Selection::ofGroup(QStringLiteral("ledger-audit"))); }, {}});
@@ -417,7 +576,7 @@ class Matrix : public QObject {
     out.push_back({QStringLiteral("present-cluster"), [=, this] { show("cluster", partition); command("view.present"); }, [this] { command("view.present"); }});
     out.push_back({QStringLiteral("present-partitions"), [=, this] { show("partitions", partition); command("view.present"); }, [this] { command("view.present"); }});
     out.push_back({QStringLiteral("first-run"), [=, this] { show("cluster", partition); hints(); }, [this] { noHints(); }});
-    out.push_back({QStringLiteral("palette"), [=, this] { show("cluster", partition); command("omnibox.open"); }, [this] { window_->findChild<Omnibox*>()->closeList(); }});
+    out.push_back({QStringLiteral("palette"), [=, this] { show("cluster", partition); command("omnibox.open"); }, [this] { closePalette(); }});
     out.push_back({QStringLiteral("menu"), [=, this] { show("cluster", partition); command("selection.menu"); }, {}});
     out.push_back({QStringLiteral("record"), [=, this] {
                      show("messages", topic);
@@ -458,6 +617,7 @@ class Matrix : public QObject {
     out.push_back(dialog("consumer", "groups", group, "consumer.options"));
     out.push_back(dialog("reset-offsets", "groups", Selection::ofGroup(QStringLiteral("reports")), "group.reset"));
     out.push_back(dialog("delete-group", "groups", Selection::ofGroup(QStringLiteral("reports")), "group.delete"));
+    addWork(out);
     addKills(out);
     return out;
   }
@@ -469,6 +629,8 @@ class Matrix : public QObject {
   QRegularExpression only_;
   QString topic_ = QStringLiteral("demo.orders");
   int waiting_ = 0;
+  int pausing_ = 0;  // waits and pauses within each other
+  QElapsedTimer arranged_;  // since the arrangement last waited for something
 };
 
 }  // namespace
