@@ -382,8 +382,13 @@ void GroupsPage::refresh() {
     model_->setMatcher(nullptr);
   }
   follow_selection_ = false;
+  const int row_before = table()->currentIndex().row();
   model_->update(*view, now);
   follow_selection_ = true;
+  // The group that is shown below stays in sight where the order puts its row elsewhere.
+  if (table()->currentIndex().isValid() && table()->currentIndex().row() != row_before && !table()->viewport()->underMouse()) {
+    table()->scrollTo(table()->currentIndex());
+  }
   const int shown = model_->rowCount();
   header()->setCount(shown == model_->total() ? tr("%Ln group(s)", nullptr, shown) : tr("%1 of %2").arg(format_count(shown), format_count(model_->total())));
   if (!current_.isEmpty() && model_->facts(current_) == nullptr) {

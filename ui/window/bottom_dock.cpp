@@ -177,6 +177,24 @@ BottomDock::BottomDock(ProducePanel* produce, QWidget* parent)
   };
   restyle();
   connect(&t, &Theme::changed, this, restyle);
+  // As high as before in lines, not in pixels; there and back ends where it began.
+  struct Kept {
+    double base = 0;  // at scale 1
+    int made = -1;
+    void follow(int& height, double from, double to) {
+      base = height == made ? base : height / from;
+      height = made = qRound(base * to);
+    }
+  };
+  connect(&t, &Theme::changed, this, [this, scale = t.scale(), open = Kept(), narrow = Kept()]() mutable {
+    const double now = Theme::current().scale();
+    if (now != scale) {
+      open.follow(events_height_, scale, now);
+      narrow.follow(narrow_height_, scale, now);
+      scale = now;
+      applyHeight();
+    }
+  });
 }
 
 void BottomDock::applyColumns() {
