@@ -62,7 +62,7 @@ HeadersText HeadersText::parse(const QString& text) {
 
 QString topic_name_error(const QString& name) {
   if (name.isEmpty()) {
-    return RecordPanel::tr("Choose a topic, or type a new name");
+    return RecordPanel::tr("Choose a topic");
   }
   if (name == QLatin1String(".") || name == QLatin1String("..")) {
     return RecordPanel::tr("A topic cannot be called %1").arg(name);
