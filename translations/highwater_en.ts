@@ -36,6 +36,44 @@
     </message>
 </context>
 <context>
+    <name>FaultFacts</name>
+    <message numerus="yes">
+        <source>%Ln partition(s) wait for a new leader: nobody writes or reads there until then.</source>
+        <translation>
+            <numerusform>%Ln partition waits for a new leader: nobody writes or reads there until then.</numerusform>
+            <numerusform>%Ln partitions wait for a new leader: nobody writes or reads there until then.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln partition(s) have no leader, and no majority of controllers is left to choose one.</source>
+        <translation>
+            <numerusform>%Ln partition has no leader, and no majority of controllers is left to choose one.</numerusform>
+            <numerusform>%Ln partitions have no leader, and no majority of controllers is left to choose one.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln acknowledged record(s) are lost.</source>
+        <translation>
+            <numerusform>%Ln acknowledged record is lost.</numerusform>
+            <numerusform>%Ln acknowledged records are lost.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln partition(s) have too few in-sync replicas: acks=all is refused there.</source>
+        <translation>
+            <numerusform>%Ln partition has too few in-sync replicas: acks=all is refused there.</numerusform>
+            <numerusform>%Ln partitions have too few in-sync replicas: acks=all is refused there.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln replica(s) copy what they missed.</source>
+        <translation>
+            <numerusform>%Ln replica copies what it missed.</numerusform>
+            <numerusform>%Ln replicas copy what they missed.</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>GroupWhy</name>
     <message numerus="yes">
         <source>%Ln members own nothing: %1 members share %2 partitions. A partition has one reader in a group.</source>
@@ -302,38 +340,38 @@
 <context>
     <name>hw::ui::ClusterCanvas</name>
     <message numerus="yes">
-        <source>%1, port %2, %3, leads %n partitions</source>
+        <source>%1, port %2, %3, leads %Ln partitions</source>
         <translation>
-            <numerusform>%1, port %2, %3, leads %n partition</numerusform>
-            <numerusform>%1, port %2, %3, leads %n partitions</numerusform>
+            <numerusform>%1, port %2, %3, leads %Ln partition</numerusform>
+            <numerusform>%1, port %2, %3, leads %Ln partitions</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>topic %1, %n replicas on %2</source>
+        <source>topic %1, %Ln replicas on %2</source>
         <translation>
-            <numerusform>topic %1, %n replica on %2</numerusform>
-            <numerusform>topic %1, %n replicas on %2</numerusform>
+            <numerusform>topic %1, %Ln replica on %2</numerusform>
+            <numerusform>topic %1, %Ln replicas on %2</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>consumer group %1, %2, generation %3, %n members</source>
+        <source>consumer group %1, %2, generation %3, %Ln members</source>
         <translation>
-            <numerusform>consumer group %1, %2, generation %3, %n member</numerusform>
-            <numerusform>consumer group %1, %2, generation %3, %n members</numerusform>
+            <numerusform>consumer group %1, %2, generation %3, %Ln member</numerusform>
+            <numerusform>consumer group %1, %2, generation %3, %Ln members</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n leaders</source>
+        <source>%Ln leaders</source>
         <translation>
-            <numerusform>%n leader</numerusform>
-            <numerusform>%n leaders</numerusform>
+            <numerusform>%Ln leader</numerusform>
+            <numerusform>%Ln leaders</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n replicas</source>
+        <source>%Ln replicas</source>
         <translation>
-            <numerusform>%n replica</numerusform>
-            <numerusform>%n replicas</numerusform>
+            <numerusform>%Ln replica</numerusform>
+            <numerusform>%Ln replicas</numerusform>
         </translation>
     </message>
     <message numerus="yes">
@@ -347,41 +385,41 @@
 <context>
     <name>hw::ui::ClusterPage</name>
     <message numerus="yes">
-        <source>%n nodes</source>
+        <source>%Ln nodes</source>
         <translation>
-            <numerusform>%n node</numerusform>
-            <numerusform>%n nodes</numerusform>
+            <numerusform>%Ln node</numerusform>
+            <numerusform>%Ln nodes</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n topics</source>
+        <source>%Ln topics</source>
         <translation>
-            <numerusform>%n topic</numerusform>
-            <numerusform>%n topics</numerusform>
+            <numerusform>%Ln topic</numerusform>
+            <numerusform>%Ln topics</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n partitions</source>
+        <source>%Ln partitions</source>
         <translation>
-            <numerusform>%n partition</numerusform>
-            <numerusform>%n partitions</numerusform>
+            <numerusform>%Ln partition</numerusform>
+            <numerusform>%Ln partitions</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n groups</source>
+        <source>%Ln groups</source>
         <translation>
-            <numerusform>%n group</numerusform>
-            <numerusform>%n groups</numerusform>
+            <numerusform>%Ln group</numerusform>
+            <numerusform>%Ln groups</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>hw::ui::ClusterTable</name>
     <message numerus="yes">
-        <source>%n leaders</source>
+        <source>%Ln leaders</source>
         <translation>
-            <numerusform>%n leader</numerusform>
-            <numerusform>%n leaders</numerusform>
+            <numerusform>%Ln leader</numerusform>
+            <numerusform>%Ln leaders</numerusform>
         </translation>
     </message>
 </context>
@@ -473,24 +511,34 @@
 <context>
     <name>hw::ui::LaneView</name>
     <message numerus="yes">
-        <source>%n segments</source>
+        <source>%Ln segments</source>
         <translation>
-            <numerusform>%n segment</numerusform>
-            <numerusform>%n segments</numerusform>
+            <numerusform>%Ln segment</numerusform>
+            <numerusform>%Ln segments</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n followers level</source>
+        <source>%Ln followers level</source>
         <translation>
-            <numerusform>%n follower level</numerusform>
-            <numerusform>%n followers level</numerusform>
+            <numerusform>%Ln follower level</numerusform>
+            <numerusform>%Ln followers level</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%1 of %n followers behind</source>
+        <source>%1 of %Ln followers behind</source>
         <translation>
-            <numerusform>%1 of %n follower behind</numerusform>
-            <numerusform>%1 of %n followers behind</numerusform>
+            <numerusform>%1 of %Ln follower behind</numerusform>
+            <numerusform>%1 of %Ln followers behind</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>hw::ui::LiveSession</name>
+    <message numerus="yes">
+        <source>%Ln partitions have their preferred leader again</source>
+        <translation>
+            <numerusform>%Ln partition has its preferred leader again</numerusform>
+            <numerusform>%Ln partitions have their preferred leader again</numerusform>
         </translation>
     </message>
 </context>
@@ -507,17 +555,17 @@
 <context>
     <name>hw::ui::PartitionsPage</name>
     <message numerus="yes">
-        <source>%n segments</source>
+        <source>%Ln segments</source>
         <translation>
-            <numerusform>%n segment</numerusform>
-            <numerusform>%n segments</numerusform>
+            <numerusform>%Ln segment</numerusform>
+            <numerusform>%Ln segments</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>Open %n in Messages</source>
+        <source>Open %Ln in Messages</source>
         <translation>
-            <numerusform>Open %n in Messages</numerusform>
-            <numerusform>Open %n in Messages</numerusform>
+            <numerusform>Open in Messages</numerusform>
+            <numerusform>Open %Ln in Messages</numerusform>
         </translation>
     </message>
 </context>

@@ -107,6 +107,23 @@ std::vector<Finding> check_words(std::string_view path, std::string_view text) {
   return out;
 }
 
+std::vector<Finding> check_counts(std::string_view path, std::string_view text) {
+  std::vector<Finding> out;
+  if (!path.starts_with("ui/") && !path.starts_with("app/highwater/") && !path.starts_with("translations/")) {
+    return out;
+  }
+  each_line(text, [&](int number, std::string_view line) {
+    const std::string_view code = code_of(line);
+    for (std::size_t at = code.find("%n"); at != std::string_view::npos; at = code.find("%n", at + 2)) {
+      const char next = at + 2 < code.size() ? code[at + 2] : ' ';
+      if (next < 'a' || next > 'z') {
+        out.push_back({number, "%n is banned here; use tr(\"… %Ln …\", nullptr, n)"});
+      }
+    }
+  });
+  return out;
+}
+
 Arrows parse_arrows(std::string_view module_cmake) {
   Arrows out;
   each_line(module_cmake, [&](int, std::string_view line) {

@@ -21,6 +21,9 @@ std::vector<Finding> check_text(std::string_view path, std::string_view text);
 // Words that are banned where `path` lies, each with what to use instead.
 std::vector<Finding> check_words(std::string_view path, std::string_view text);
 
+// Counts in texts of the window: %Ln writes 12,402 as the language does and picks its plural form; %n does half of it.
+std::vector<Finding> check_counts(std::string_view path, std::string_view text);
+
 // engine/module.cmake: module → modules it may name.
 using Arrows = std::map<std::string, std::set<std::string>>;
 Arrows parse_arrows(std::string_view module_cmake);

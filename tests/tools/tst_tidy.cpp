@@ -68,6 +68,13 @@ class TestTidy : public QObject {
     }
     show(problems);
   }
+  void counts() {
+    QStringList problems;
+    for (const QString& path : files({".h", ".cpp", ".ts"})) {
+      report(problems, path, check_counts(path.toStdString(), content(kRoot.filePath(path))));
+    }
+    show(problems);
+  }
   // A text with a count has every plural form in every language; English has a file for that alone.
   void pluralForms() {
     static const QRegularExpression kMessage(QStringLiteral("<message numerus=\"yes\">.*?<source>(.*?)</source>(.*?)</message>"),
@@ -94,7 +101,7 @@ class TestTidy : public QObject {
       const QString text = QString::fromStdString(content(kRoot.filePath(path)));
       for (auto it = kLiteral.globalMatch(text); it.hasNext();) {
         const QString literal = it.next().captured(1);
-        if (literal.contains(QLatin1String("%n")) && !sources.contains(literal.toHtmlEscaped())) {
+        if (literal.contains(QLatin1String("%Ln")) && !sources.contains(literal.toHtmlEscaped())) {
           problems << path + QStringLiteral(": not in the .ts files (target update_translations): ") + literal;
         }
       }
@@ -163,6 +170,8 @@ class TestTidy : public QObject {
     QCOMPARE(check_words("engine/node/a.cpp", "std::mutex m;\n").size(), std::size_t{0});
     QCOMPARE(check_words("engine/log/a.cpp", "// std::mutex in a comment\nint my_getenv_count;\n").size(), std::size_t{0});
     QCOMPARE(check_words("ui/a.cpp", "co_await x;\n").size(), std::size_t{1});
+    QCOMPARE(check_counts("ui/a.cpp", "tr(\"%n nodes\", nullptr, n) + tr(\"%Ln nodes, 50 %nodes\", nullptr, n);  // %n\n").size(), std::size_t{1});
+    QCOMPARE(check_counts("app/hw/a.cpp", "\"%n\"\n").size(), std::size_t{0});
     const Arrows arrows = parse_arrows("set(HW_ARROWS_base \"\")\nset(HW_ARROWS_wire_record \"base\")\nset(HW_ARROWS_log \"base;wire_record\")\n");
     QCOMPARE(arrows.size(), std::size_t{3});
     QCOMPARE(*module_of("engine/wire/record/batch.h", arrows), std::string("wire_record"));

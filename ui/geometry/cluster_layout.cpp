@@ -25,7 +25,7 @@ constexpr double kCellsRight = 74;
 
 struct Columns {
   double margin = 20;
-  double producers = 140;
+  double producers = 148;  // room for "highwater-window"
   double brokers = 336;
   double groups = 204;
   double gap = kMinGap;
@@ -34,7 +34,7 @@ struct Columns {
 Columns columns_for(double width, Detail detail) {
   Columns c;
   if (detail == Detail::low) {
-    c = {14, 130, 332, 200, kMinGap};
+    c = {14, 148, 332, 200, kMinGap};
   } else if (detail == Detail::full && width >= 1500) {
     c = {40, 200, 760, 320, kMinGap};
   }
@@ -225,7 +225,7 @@ void place_producers(const LayoutIn& in, double left, double width, ClusterLayou
     total += height_of(p);
   }
   const auto count = static_cast<double>(std::max<std::size_t>(1, in.producers.size()));
-  const double gap = std::clamp(std::floor((end - top - total) / count), 12.0, 134.0);
+  const double gap = std::clamp(std::floor((end - top - total) / count), 12.0, 64.0);
   double y = top;
   for (const LayoutProducer& p : in.producers) {
     const double height = height_of(p);

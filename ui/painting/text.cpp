@@ -152,10 +152,6 @@ QString format_rate(double per_second) {
   return scaled(per_second / 1e6, QLatin1Char('M') + unit);
 }
 
-QString with_count(QString words, std::int64_t value) {
-  return value < 1'000 ? words : words.replace(QString::number(value), format_count(value));
-}
-
 QString format_bytes(std::int64_t bytes) {
   if (bytes < 1'024) {
     return QStringLiteral("%1 B").arg(bytes);

@@ -34,8 +34,6 @@ double text_fit(QPainter& painter, double x, double y, double width, const QStri
 
 // Counts follow the locale (12,402); offsets and ids never do.
 [[nodiscard]] QString format_count(std::int64_t value);
-// The words that tr() made for a count, with the number as format_count() writes it: "10,000 partitions".
-[[nodiscard]] QString with_count(QString words, std::int64_t value);
 [[nodiscard]] QString format_offset(std::int64_t offset);
 // "0.4/s", "4/s", "12.4k/s"; empty for nothing.
 [[nodiscard]] QString format_rate(double per_second);

@@ -6,6 +6,8 @@
 #include <QPainterPath>
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "ui/painting/text.h"
 #include "ui/theme/glyphs.h"
@@ -279,7 +281,7 @@ void ClusterCanvas::relayout() {
     in.nodes.push_back(std::move(n));
   }
   for (const ClusterModel::Producer& producer : model_.producers()) {
-    in.producers.push_back({producer.built_in || !producer.keys.empty()});
+    in.producers.push_back({!producer.keys.empty()});
   }
   for (const ClusterModel::Group& group : model_.groups()) {
     geometry::LayoutGroup g;
@@ -446,12 +448,45 @@ void ClusterCanvas::buildEdges() {
 bool ClusterCanvas::refreshRates() {
   bool widths = false;
   std::vector<QRectF> taken;
+  // A plate on every edge while there are few. Among many nobody could tell whose it is: then there is one at the end where they
+  // meet, with what all of them carry: before a member or its group, behind a producer.
+  struct Sum {
+    double rate = 0;
+    bool told = false;
+  };
+  constexpr int kPlatesApart = 3;
+  std::map<std::pair<bool, std::pair<double, double>>, Sum> sums;
+  int counts[2] = {0, 0};
+  const auto end_of = [&](const DrawnEdge& drawn, const ClusterModel::Edge& edge) {
+    const bool produces = edge.kind == ClusterModel::Edge::Kind::produce;
+    const QRectF card = produces && edge.client < layout_.producers.size() ? layout_.producers[edge.client].card : QRectF();
+    const QPointF at = produces ? QPointF(card.right(), card.center().y()) : drawn.curve.to;
+    return std::make_pair(produces, std::make_pair(at.x(), at.y()));
+  };
+  for (const DrawnEdge& drawn : edges_) {
+    const auto edge = model_.edges().find(drawn.key);
+    if (edge == model_.edges().end()) {
+      continue;
+    }
+    const double rate = edge->second.meter.records_per_second();
+    sums[end_of(drawn, edge->second)].rate += rate;
+    counts[edge->second.kind == ClusterModel::Edge::Kind::produce ? 0 : 1] += format_rate(rate).isEmpty() ? 0 : 1;
+  }
   for (DrawnEdge& drawn : edges_) {
     const auto edge = model_.edges().find(drawn.key);
     if (edge == model_.edges().end()) {
       continue;
     }
-    const QString text = format_rate(edge->second.meter.records_per_second());
+    const bool produces = edge->second.kind == ClusterModel::Edge::Kind::produce;
+    const bool many = counts[produces ? 0 : 1] > kPlatesApart;
+    QString text = format_rate(edge->second.meter.records_per_second());
+    QRectF together;
+    if (const auto sum = many ? sums.find(end_of(drawn, edge->second)) : sums.end(); sum != sums.end()) {
+      text = std::exchange(sum->second.told, true) ? QString() : format_rate(sum->second.rate);
+      const auto [x, y] = sum->first.second;
+      const double wide = plate_width(text);
+      together = QRectF(std::round(produces ? x + 12 : x - 14 - wide), std::round(y - kPlateHeight / 2), wide, kPlateHeight);
+    }
     // Steps of half a pixel: a rate that trembles does not repaint the picture.
     const double width =
         1.5 + std::floor((geometry::edge_width(edge->second.meter.bytes_per_second()) - 1.5) * 2) / 2;
@@ -461,6 +496,7 @@ bool ClusterCanvas::refreshRates() {
     }
     const QRectF before = drawn.plate;
     drawn.plate = text.isEmpty() ? QRectF()
+                  : many         ? together
                                  : geometry::plate_on(drawn.curve, {plate_width(text), kPlateHeight}, taken);
     if (!drawn.plate.isEmpty()) {
       taken.push_back(drawn.plate);
@@ -712,12 +748,12 @@ QString ClusterCanvas::objectSentence(int index) const {
                             : n.offline() ? (n.state == observe::NodeView::State::killed ? tr("killed") : tr("stopped"))
                             : n.state == observe::NodeView::State::starting ? tr("starting")
                                                                             : tr("running");
-      return tr("%1, port %2, %3, leads %n partitions", nullptr, n.leaders)
+      return tr("%1, port %2, %3, leads %Ln partitions", nullptr, n.leaders)
           .arg(n.title, n.port.mid(1), state);
     }
     case What::topic: {
       const ClusterModel::Topic& t = model_.nodes()[item.a].topics[item.b];
-      return tr("topic %1, %n replicas on %2", nullptr, static_cast<int>(t.replicas.size()))
+      return tr("topic %1, %Ln replicas on %2", nullptr, static_cast<int>(t.replicas.size()))
           .arg(t.name, model_.nodes()[item.a].title);
     }
     case What::replica: {
@@ -736,7 +772,7 @@ QString ClusterCanvas::objectSentence(int index) const {
       if (g.plain) {
         return tr("%1, a consumer without a group").arg(g.id);
       }
-      return tr("consumer group %1, %2, generation %3, %n members", nullptr, static_cast<int>(g.members.size()))
+      return tr("consumer group %1, %2, generation %3, %Ln members", nullptr, static_cast<int>(g.members.size()))
           .arg(g.id, g.state)
           .arg(g.generation);
     }
@@ -939,7 +975,7 @@ void ClusterCanvas::paintNodeCard(QPainter& p, std::size_t index) {
   const Colors& c = Theme::current().colors();
   const geometry::NodePlace& place = layout_.nodes[index];
   const ClusterModel::Node& node = model_.nodes()[index];
-  if (!node.condition.healthy()) {
+  if (!node.condition.healthy() && !node.offline()) {
     // A fault by hand: whatever looks wrong here is meant to.
     p.setRenderHint(QPainter::Antialiasing, true);
     QPen frame(c.warn, 2);
@@ -972,7 +1008,7 @@ void ClusterCanvas::paintNodeCard(QPainter& p, std::size_t index) {
   } else if (node.state == observe::NodeView::State::starting) {
     role = tr("starting");
   } else {
-    role = node.leaders == 1 ? tr("1 leader") : with_count(tr("%n leaders", nullptr, node.leaders), node.leaders);
+    role = tr("%Ln leaders", nullptr, node.leaders);
   }
   const double role_width = text_width(role, font);
   if (after + text_width(node.port, FontRole::small_data) < right - role_width - 6) {
@@ -1000,8 +1036,7 @@ void ClusterCanvas::paintNodeCard(QPainter& p, std::size_t index) {
       first_rows = false;
     } else if (!topic.rows) {
       const auto count = static_cast<int>(shown.replicas.size());
-      text_right(p, right, middle, count == 1 ? tr("1 replica") : with_count(tr("%n replicas", nullptr, count), count), FontRole::caption,
-                 c.text2);
+      text_right(p, right, middle, tr("%Ln replicas", nullptr, count), FontRole::caption, c.text2);
     }
   }
   if (node.topics.empty() && !node.offline()) {

@@ -217,7 +217,7 @@ void ClusterModel::rebuildNodeList() {
     const bool online = node->state == observe::NodeView::State::running ||
                         node->state == observe::NodeView::State::starting;
     if (node->controller) {
-      controllers_.push_back({id.value(), id == view_->controller, online});
+      controllers_.push_back({id.value(), id == view_->controller && online, online});
     }
     if (!node->broker) {
       continue;

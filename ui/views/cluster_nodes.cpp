@@ -169,7 +169,8 @@ void ClusterPage::openFaults(int node) {
   auto* menu = new QMenu(tr("Faults of node %1").arg(node), this);
   menu->setObjectName(QStringLiteral("faultMenu"));
   menu->setAttribute(Qt::WA_DeleteOnClose);
-  menu->addSection(tr("Node %1").arg(node));
+  menu->addAction(tr("Faults of node %1").arg(node))->setEnabled(false);
+  menu->addSeparator();
   for (const char* id : {"node.kill", "node.cut_power", "node.stop", "node.start", "node.pause", "node.resume", "node.cut_off", "node.slow", "node.heal",
                          "nodes.heal_all"}) {
     const Command* command = commands_->find(QString::fromLatin1(id));

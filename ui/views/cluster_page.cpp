@@ -115,7 +115,7 @@ ClusterPage::ClusterPage(QWidget* parent)
   table_view_ = new QTableView(forms_);
   setup_table(table_view_, tr("Cluster as a table"));
   table_view_->setModel(table_);
-  set_columns(table_view_, {190, 130, 150, 80, 112, 80, 98}, {0, 2});
+  set_columns(table_view_, {190, 130, 150, 80, 112, 80, 98}, {0, 2}, {ClusterTable::kLogStart});
   forms_->addWidget(table_view_);
   column->addWidget(forms_, 1);
   setContent(content);
@@ -270,18 +270,16 @@ void ClusterPage::frame() {
 
 void ClusterPage::refreshSummary() {
   const ClusterModel& m = canvas_->model();
-  // One of something reads right without a translation file too.
   QStringList parts;
-  const int nodes = static_cast<int>(m.nodes().size());
-  parts << (nodes == 1 ? tr("1 node") : tr("%n nodes", nullptr, nodes));
-  parts << (m.topicCount() == 1 ? tr("1 topic") : with_count(tr("%n topics", nullptr, m.topicCount()), m.topicCount()));
-  parts << (m.partitionCount() == 1 ? tr("1 partition") : with_count(tr("%n partitions", nullptr, m.partitionCount()), m.partitionCount()));
+  parts << tr("%Ln nodes", nullptr, static_cast<int>(m.nodes().size()));
+  parts << tr("%Ln topics", nullptr, m.topicCount());
+  parts << tr("%Ln partitions", nullptr, m.partitionCount());
   int groups = 0;
   for (const ClusterModel::Group& g : m.groups()) {
     groups += g.plain ? 0 : 1;
   }
   if (groups > 0) {
-    parts << (groups == 1 ? tr("1 group") : with_count(tr("%n groups", nullptr, groups), groups));
+    parts << tr("%Ln groups", nullptr, groups);
   }
   header()->setCount(parts.join(QStringLiteral(" · ")));
   if (m.topicCount() == 0 && session() != nullptr && !m.nodes().empty()) {

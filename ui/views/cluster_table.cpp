@@ -28,7 +28,7 @@ bool ClusterTable::refresh(const ClusterModel& model) {
   }
   for (const ClusterModel::Node& n : model.nodes()) {
     rows.push_back({Selection::ofNode(n.id),
-                    {n.title, n.port, n.offline() ? tr("stopped") : with_count(tr("%n leaders", nullptr, n.leaders), n.leaders), {}, {}, {}, {}}});
+                    {n.title, n.port, n.offline() ? tr("stopped") : tr("%Ln leaders", nullptr, n.leaders), {}, {}, {}, {}}});
     for (const ClusterModel::Topic& t : n.topics) {
       for (const ClusterModel::Replica& r : t.replicas) {
         const std::int64_t behind = std::max<std::int64_t>(0, r.leader_end - r.log_end);

@@ -129,7 +129,7 @@ void LaneView::paintExpanded(QPainter& p, int partition, const Place& place, con
     const std::int64_t bytes = main->counters->size_bytes.get();
     const auto segments = static_cast<int>(std::max<std::size_t>(1, main->segments.size()));
     size = tr("%1 offsets · %2 · %3").arg(format_count(held), format_bytes(bytes),
-                                          segments == 1 ? tr("1 segment") : tr("%n segments", nullptr, segments));
+                                          tr("%Ln segments", nullptr, segments));
   }
   const double size_width = text_width(size, FontRole::caption);
   text_fit(p, 30 + text_width(name, FontRole::data_strong) + 12, y, whole - 30 - 60 - size_width, about,
@@ -165,11 +165,11 @@ void LaneView::paintExpanded(QPainter& p, int partition, const Place& place, con
   paintFlags(p, place, partition, here, lanes_bottom);
   paintRange(p, partition, axis, place.lanes, lanes_bottom, false);
   if (main != nullptr) {
-    text_left(p, 48, place.segments + 12, tr("segments"), FontRole::caption, c.text2);
+    text_left(p, 48, place.segments + 15, tr("segments"), FontRole::caption, c.text2);
     paintSegments(p, place.segments, axis, here, *main);
   }
   if (place.epochs > 0) {
-    text_left(p, 48, place.epochs + 12, tr("leader epochs"), FontRole::caption, c.text2);
+    text_left(p, 48, place.epochs + 15, tr("leader epochs"), FontRole::caption, c.text2);
     paintEpochs(p, place.epochs, axis, here, view);
   }
   paintGroups(p, place.groups, axis, here, true);
@@ -249,8 +249,8 @@ void LaneView::paintCollapsed(QPainter& p, int partition, const Place& place, co
       }
     }
     if (followers > 0) {
-      notes << (behind == 0 ? tr("%n followers level", nullptr, followers)
-                            : tr("%1 of %n followers behind", nullptr, followers).arg(behind));
+      notes << (behind == 0 ? tr("%Ln followers level", nullptr, followers)
+                            : tr("%1 of %Ln followers behind", nullptr, followers).arg(behind));
     }
     if (here.leader.hw < here.leader.leo) {
       notes << tr("%1 above the high watermark").arg(format_count(here.leader.leo - here.leader.hw));

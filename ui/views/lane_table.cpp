@@ -8,9 +8,50 @@
 
 namespace hw::ui {
 
-void LaneTable::refresh(const observe::ClusterView& view, const QString& topic) {
+namespace {
+
+bool is_words(int column) { return column == LaneTable::kRole || column == LaneTable::kInSync || column == LaneTable::kFetched; }
+
+QString explained(int column) {
+  switch (column) {
+    case LaneTable::kLogStart:
+      return LaneTable::tr("The first offset that can still be read");
+    case LaneTable::kLso:
+      return LaneTable::tr("Last stable offset: below it no transaction is open");
+    case LaneTable::kHw:
+      return LaneTable::tr("High watermark: what is below it is on every in-sync replica, and consumers may read it");
+    case LaneTable::kLeo:
+      return LaneTable::tr("The offset that the next record gets");
+    case LaneTable::kBehind:
+      return LaneTable::tr("Offsets that the leader has and this replica does not");
+    case LaneTable::kInSync:
+      return LaneTable::tr("Whether the high watermark waits for this replica, and it may lead");
+    case LaneTable::kFetched:
+      return LaneTable::tr("When the leader was last asked by this replica for records");
+    case LaneTable::kSize:
+      return LaneTable::tr("What the replica takes up in its log directory");
+    default:
+      return {};
+  }
+}
+
+}  // namespace
+
+// Of one partition at a time: its rows are painted one after the other.
+const ReplicaFacts* LaneTable::factsOf(const Row& row) const {
+  if (facts_of_ != row.partition || facts_at_ms_ != now_ms_) {
+    facts_ = partition_facts(*view_, view_->find_topic(topic_.toStdString()), *row.partition, now_ms_);
+    facts_of_ = row.partition;
+    facts_at_ms_ = now_ms_;
+  }
+  return facts_.find(row.partition->replicas[row.replica].node.value());
+}
+
+void LaneTable::refresh(const observe::ViewPtr& view, const QString& topic, std::int64_t now_ms) {
+  view_ = view;
+  now_ms_ = now_ms;
   std::vector<Row> rows;
-  if (const observe::TopicView* t = view.find_topic(topic.toStdString())) {
+  if (const observe::TopicView* t = view->find_topic(topic.toStdString())) {
     for (const auto& partition : t->partitions) {
       for (std::size_t r = 0; partition && r < partition->replicas.size(); ++r) {
         rows.push_back({partition, r});
@@ -19,10 +60,11 @@ void LaneTable::refresh(const observe::ClusterView& view, const QString& topic) 
   }
   const bool same = topic == topic_ && rows.size() == rows_.size() &&
                     std::equal(rows.begin(), rows.end(), rows_.begin(),
-                               [](const Row& a, const Row& b) { return a.partition == b.partition && a.replica == b.replica; });
+                               [](const Row& a, const Row& b) { return a.partition->index == b.partition->index && a.replica == b.replica; });
   if (same) {
+    rows_ = std::move(rows);  // who leads, and who is in sync, may be others
     if (!rows_.empty()) {
-      Q_EMIT dataChanged(index(0, kLogStart), index(static_cast<int>(rows_.size()) - 1, kColumns - 1));
+      Q_EMIT dataChanged(index(0, kNode), index(static_cast<int>(rows_.size()) - 1, kColumns - 1));
     }
     return;
   }
@@ -48,7 +90,7 @@ QVariant LaneTable::data(const QModelIndex& index, int role) const {
   if (!index.isValid() || index.row() >= static_cast<int>(rows_.size())) {
     return {};
   }
-  const bool words = index.column() == kRole || index.column() == kInSync;
+  const bool words = is_words(index.column());
   if (role == Qt::TextAlignmentRole) {
     return QVariant(words ? Qt::AlignLeft | Qt::AlignVCenter : Qt::AlignRight | Qt::AlignVCenter);
   }
@@ -80,6 +122,16 @@ QVariant LaneTable::data(const QModelIndex& index, int role) const {
       return offset(&event::ReplicaCounters::high_watermark);
     case kLeo:
       return offset(&event::ReplicaCounters::log_end_offset);
+    case kBehind: {
+      const ReplicaFacts* facts = factsOf(row);
+      return facts == nullptr || facts->leads || facts->log_end < 0 ? QString() : format_offset(facts->behind);
+    }
+    case kFetched: {
+      const ReplicaFacts* facts = factsOf(row);
+      return facts == nullptr || facts->leads || facts->fetched_ms < 0 ? QString()
+             : facts->fetched_ms < 1'000                               ? tr("now")
+                                                                       : tr("%1 ago").arg(format_duration(facts->fetched_ms));
+    }
     case kInSync: {
       const bool in = std::find(partition.isr.begin(), partition.isr.end(), replica.node) != partition.isr.end();
       return in ? tr("yes") : tr("no");
@@ -98,8 +150,11 @@ QVariant LaneTable::headerData(int section, Qt::Orientation orientation, int rol
     return {};
   }
   if (role == Qt::TextAlignmentRole) {
-    const bool words = section == kRole || section == kInSync;
+    const bool words = is_words(section);
     return QVariant(words ? Qt::AlignLeft | Qt::AlignVCenter : Qt::AlignRight | Qt::AlignVCenter);
+  }
+  if (role == Qt::ToolTipRole) {
+    return explained(section);
   }
   if (role != Qt::DisplayRole) {
     return {};
@@ -116,11 +171,15 @@ QVariant LaneTable::headerData(int section, Qt::Orientation orientation, int rol
     case kLso:
       return tr("LSO");
     case kHw:
-      return tr("High watermark");
+      return tr("HW");
     case kLeo:
       return tr("Log end");
+    case kBehind:
+      return tr("Behind");
     case kInSync:
       return tr("In sync");
+    case kFetched:
+      return tr("Last fetch");
     case kSize:
       return tr("Size");
     case kSegments:

@@ -29,6 +29,7 @@ constexpr std::int64_t kSampleEveryMs = 30;
 constexpr std::int64_t kReadEveryMs = 100;
 constexpr int kMaxReads = 4;
 constexpr int kCountdownMs = 200;
+constexpr std::int64_t kFlagRowsMs = 3'000;
 constexpr std::size_t kMaxLanes = 256;      // with a cache; beyond, those out of sight are forgotten
 constexpr std::size_t kMaxBatches = 1'024;  // per lane
 constexpr std::int64_t kReadRecords = 400;
@@ -123,6 +124,7 @@ void LaneView::refreshAll() {
   const auto [first, last] = visiblePartitions();
   for (int p = first; p < last; ++p) {
     static_cast<void>(sampleLane(p, lane(p)));
+    growFlags(p);
   }
   objectsChanged();
   Q_EMIT contentChanged();
@@ -231,9 +233,7 @@ void LaneView::sample() {
     if (sampleLane(p, here)) {
       const Place place = placeOf(p);
       updateRect(QRectF(0, place.top, width(), place.height));
-      const int rows = std::max(here.flag_rows, geometry::flag_rows(flagsOf(p)));
-      if (rows != here.flag_rows) {
-        here.flag_rows = rows;  // grows only: nothing jumps back and forth
+      if (growFlags(p)) {
         Q_EMIT contentChanged();
         update();
       }
@@ -243,6 +243,38 @@ void LaneView::sample() {
       later_.start(kCountdownMs);
     }
   }
+  readVisible();
+}
+
+// Plates that would overlap take another row, and the lanes below make room; a row that was not needed for a while goes again, so
+// that nothing jumps back and forth.
+bool LaneView::growFlags(int partition) {
+  Lane& here = lane(partition);
+  const int rows = expanded_.contains(partition) ? geometry::flag_rows(flagsOf(partition)) : 0;
+  const std::int64_t now = clock_();
+  if (rows == here.flag_rows || rows == 0) {
+    here.flag_rows_at = now;
+    return false;
+  }
+  if (rows < here.flag_rows && now - here.flag_rows_at < kFlagRowsMs) {
+    return false;
+  }
+  here.flag_rows = rows;
+  here.flag_rows_at = now;
+  return true;
+}
+
+// The same log elsewhere on the screen, or at another scale.
+void LaneView::axisMoved() {
+  bool grown = false;
+  const auto [first, last] = visiblePartitions();
+  for (int p = first; p < last; ++p) {
+    grown = growFlags(p) || grown;
+  }
+  if (grown) {
+    Q_EMIT contentChanged();
+  }
+  update();
   readVisible();
 }
 
@@ -432,8 +464,7 @@ void LaneView::zoom(int steps) {
     }
   }
   Q_EMIT modeChanged();
-  update();
-  readVisible();
+  axisMoved();
 }
 
 void LaneView::pan(double pixels) {
@@ -443,15 +474,13 @@ void LaneView::pan(double pixels) {
       lane.axis = lane.axis->panned(pixels);
     }
   }
-  update();
-  readVisible();
+  axisMoved();
 }
 
 void LaneView::fitAll() {
   mode_ = Mode::fit;
   Q_EMIT modeChanged();
-  update();
-  readVisible();
+  axisMoved();
 }
 
 void LaneView::setFollowing(bool on) {
@@ -461,11 +490,10 @@ void LaneView::setFollowing(bool on) {
     }
     mode_ = Mode::follow;
     Q_EMIT modeChanged();
-    update();
-    readVisible();
+    axisMoved();
   } else {
     makeFree();
-    update();
+    axisMoved();
   }
 }
 
@@ -579,6 +607,7 @@ void LaneView::setScroll(double y) {
   const auto [first, last] = visiblePartitions();
   for (int p = first; p < last; ++p) {
     static_cast<void>(sampleLane(p, lane(p)));
+    growFlags(p);
     if (mode_ == Mode::free && !lane(p).axis) {
       lane(p).axis = OffsetAxis::ending_at(lane(p).leader.leo, plotWidth(), pitch_);
     }
@@ -975,8 +1004,7 @@ void LaneView::wheelEvent(QWheelEvent* event) {
         }
       }
       Q_EMIT modeChanged();
-      update();
-      readVisible();
+      axisMoved();
     }
     event->accept();
     return;

@@ -120,6 +120,7 @@ class LaneView : public ObjectCanvas {
     std::deque<geometry::Run> batches;      // appended while looked at, newest last
     std::optional<geometry::OffsetAxis> axis;  // in mode free
     int flag_rows = 1;
+    std::int64_t flag_rows_at = 0;          // when so many were last needed
     bool reading = false;
     std::int64_t read_at = -10'000;
     std::int64_t leo_at_read = 0;
@@ -165,6 +166,8 @@ class LaneView : public ObjectCanvas {
   void readVisible();
   void startRead(int partition, std::int64_t from, std::int64_t to);
   void refreshAll();
+  bool growFlags(int partition);
+  void axisMoved();
 
   void paintExpanded(QPainter& p, int partition, const Place& place, const observe::PartitionView& view, Lane& lane);
   void paintCollapsed(QPainter& p, int partition, const Place& place, const observe::PartitionView& view, Lane& lane);

@@ -67,11 +67,19 @@ void ObjectCanvas::setSelection(const Selection& selection) {
   selection_ = selection;
   // Two objects may stand for one (a node and its controller): the one that has the focus keeps it.
   const bool here = focus_index_ >= 0 && focus_index_ < objectCount() && object(focus_index_).selection == selection;
-  if (const int at = indexOf(selection); at >= 0) {
+  if (here) {
     focus_ = selection;
-    focus_index_ = here ? focus_index_ : at;
+  } else {
+    walking_ = false;  // it was chosen elsewhere
   }
-  selectionChanged();
+  selectionChanged();  // may show other objects
+  if (!here) {
+    const int at = indexOf(selection);
+    if (at >= 0 || !selection.none()) {
+      focus_ = at >= 0 ? selection : Selection{};
+      focus_index_ = at;
+    }
+  }
   update();
 }
 

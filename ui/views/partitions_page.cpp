@@ -3,6 +3,7 @@
 
 #include <QCheckBox>
 #include <QComboBox>
+#include <QDateTime>
 #include <QHBoxLayout>
 #include <QHeaderView>
 #include <QPainter>
@@ -12,6 +13,7 @@
 #include <QTableView>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <utility>
 
 #include "ui/painting/shapes.h"
 #include "ui/painting/text.h"
@@ -30,6 +32,7 @@ namespace {
 
 constexpr int kSelectionRows = 200;
 constexpr int kDrawerRows = 3;
+constexpr int kDrawerHead = 27;
 constexpr int kRoomForDrawer = 540;
 
 std::vector<LegendBar::Entry> legend_entries() {
@@ -166,7 +169,6 @@ PartitionsPage::PartitionsPage(QWidget* parent)
   rows->addWidget(legend_);
   // The records of the selected offsets.
   drawer_ = new Pane(picture);
-  drawer_->setFixedHeight(theme.px(Metrics::kRowHeader + kDrawerRows * Metrics::kRow + 1));
   auto* drawer_rows = new QVBoxLayout(drawer_);
   drawer_rows->setContentsMargins(0, 0, 0, 0);
   drawer_rows->setSpacing(0);
@@ -174,8 +176,14 @@ PartitionsPage::PartitionsPage(QWidget* parent)
   drawer_hint_ = new TextLabel(tr("Click a record, or drag over offsets, to see what they hold."), FontRole::caption,
                                TextLabel::Tone::text3, drawer_);
   drawer_hint_->setAlignment(Qt::AlignCenter);
-  drawer_hint_->setMinimumHeight(theme.px(40));
   drawer_rows->addWidget(drawer_hint_, 1);
+  auto* drawer_head = new QHBoxLayout;
+  drawer_head->setContentsMargins(0, 0, theme.px(16), 0);
+  drawer_head->addStretch(1);
+  drawer_open_ = new Button(Button::Kind::quiet, {}, {}, drawer_);
+  drawer_open_->hide();
+  drawer_head->addWidget(drawer_open_);
+  drawer_rows->addLayout(drawer_head);
   records_ = new RecordModel(this, kSelectionRows);
   record_view_ = new QTableView(drawer_);
   setup_table(record_view_, tr("Records of the selected offsets"));
@@ -190,16 +198,16 @@ PartitionsPage::PartitionsPage(QWidget* parent)
   record_view_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   record_view_->hide();
   drawer_rows->addWidget(record_view_, 1);
-  drawer_open_ = new Button(Button::Kind::quiet, {}, {}, drawer_);
-  drawer_open_->hide();
   connect(drawer_open_, &QAbstractButton::clicked, this, [this] { Q_EMIT openRequested(read_); });
   rows->addWidget(drawer_);
+  fitDrawer();
   forms_->addWidget(picture);
   table_ = new LaneTable(this);
   table_view_ = new QTableView(forms_);
   setup_table(table_view_, tr("Partitions as a table"));
   table_view_->setModel(table_);
-  set_columns(table_view_, {78, 58, 80, 86, 74, 112, 84, 68, 84, 84}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+  set_columns(table_view_, {72, 54, 74, 80, 72, 72, 80, 66, 66, 92, 80, 78}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11},
+              {LaneTable::kSegments, LaneTable::kSize, LaneTable::kLogStart});
   forms_->addWidget(table_view_);
   column->addWidget(forms_, 1);
   setContent(content);
@@ -240,7 +248,7 @@ PartitionsPage::PartitionsPage(QWidget* parent)
   table_later_.setInterval(500);
   connect(&table_later_, &QTimer::timeout, this, [this] {
     if (forms_->currentWidget() == table_view_ && view()) {
-      table_->refresh(*view(), this->topic());
+      table_->refresh(view(), this->topic(), QDateTime::currentMSecsSinceEpoch());
     }
   });
   read_later_.setSingleShot(true);
@@ -293,11 +301,18 @@ void PartitionsPage::setTopic(const QString& topic) {
 
 void PartitionsPage::setSelection(const Selection& selection) {
   Page::setSelection(selection);
-  if (!selection.topic.isEmpty() && view() && view()->find_topic(selection.topic.toStdString()) != nullptr) {
-    setTopic(selection.topic);
-  }
+  wanted_topic_ = selection.topic;
+  followSelection();
   lanes_->setSelection(selection);
   read_later_.start();
+}
+
+// The topic may be younger than the view that this page has; then the next frame shows it.
+void PartitionsPage::followSelection() {
+  if (!wanted_topic_.isEmpty() && view() && view()->find_topic(wanted_topic_.toStdString()) != nullptr) {
+    setTopic(std::exchange(wanted_topic_, QString()));
+    lanes_->setSelection(selection());
+  }
 }
 
 void PartitionsPage::setWidthClass(int width_class) {
@@ -310,7 +325,7 @@ bool PartitionsPage::toggleTable() {
     forms_->setCurrentIndex(0);
     lanes_->setFocus();
   } else {
-    table_->refresh(*view(), topic());
+    table_->refresh(view(), topic(), QDateTime::currentMSecsSinceEpoch());
     forms_->setCurrentWidget(table_view_);
     table_view_->setFocus();
   }
@@ -323,6 +338,7 @@ void PartitionsPage::frame() {
     lanes_->takeView(now);
     refreshTopics();
     topics_seen_ = now->topics;
+    followSelection();
   }
   if (groups_seen_ != now->groups) {
     refreshGroups();
@@ -350,6 +366,9 @@ void PartitionsPage::refreshTopics() {
   }
   if (names != before) {
     set_names(topics_, names);
+    if (const int at = topics_->findText(topic()); at >= 0) {
+      topics_->setCurrentIndex(at);
+    }
   }
   if (names.isEmpty()) {
     showEmpty();
@@ -486,7 +505,7 @@ void PartitionsPage::refreshStatistics() {
   }
   std::vector<StatisticsStrip::Value> values;
   values.push_back({format_count(held), tr("offsets in the log")});
-  values.push_back({format_bytes(bytes), segments == 1 ? tr("1 segment") : with_count(tr("%n segments", nullptr, static_cast<int>(segments)), segments)});
+  values.push_back({format_bytes(bytes), tr("%Ln segments", nullptr, static_cast<int>(segments))});
   const QString none = QStringLiteral("0/s");
   const QString in_rate = format_rate(in_.records_per_second());
   const QString out_rate = format_rate(out_.records_per_second());
@@ -497,7 +516,8 @@ void PartitionsPage::refreshStatistics() {
     values.push_back({format_count(worst), tr("lag of %1").arg(worst_group)});
   }
   if (t->partitions.size() > 1 && held > 0) {
-    values.push_back({QStringLiteral("%1 %").arg(100 * biggest / held), tr("in the largest partition")});
+    const std::int64_t share = 100 * biggest / held;
+    values.push_back({share == 0 ? QStringLiteral("< 1 %") : QStringLiteral("%1 %").arg(share), tr("in the largest partition")});
   }
   strip_->setValues(std::move(values));
   header()->setCount({});
@@ -509,7 +529,14 @@ void PartitionsPage::refreshStatistics() {
 void PartitionsPage::resizeEvent(QResizeEvent* event) {
   Page::resizeEvent(event);
   drawer_->setVisible(height() >= Theme::current().px(kRoomForDrawer));
+  fitDrawer();
   refreshScroll();
+}
+
+// One line while there is nothing in it: the lanes need the room.
+void PartitionsPage::fitDrawer() {
+  const Theme& theme = Theme::current();
+  drawer_->setFixedHeight(record_view_->isHidden() ? theme.px(34) : theme.px(kDrawerHead + Metrics::kRowHeader + kDrawerRows * Metrics::kRow + 1));
 }
 
 void PartitionsPage::readSelection() {
@@ -523,6 +550,7 @@ void PartitionsPage::readSelection() {
     record_view_->hide();
     drawer_open_->hide();
     drawer_hint_->show();
+    fitDrawer();
     return;
   }
   if (wanted == read_) {
@@ -558,12 +586,9 @@ void PartitionsPage::readSelection() {
     self->drawer_hint_->setVisible(!any);
     self->record_view_->setVisible(any);
     self->drawer_open_->setVisible(any);
+    self->fitDrawer();
     if (any) {
-      self->drawer_open_->setText(count == 1 ? tr("Open in Messages") : tr("Open %n in Messages", nullptr, count));
-      self->drawer_open_->adjustSize();
-      self->drawer_open_->move(self->drawer_->width() - self->drawer_open_->width() - Theme::current().px(24),
-                               Theme::current().px(1));
-      self->drawer_open_->raise();
+      self->drawer_open_->setText(tr("Open %Ln in Messages", nullptr, count));
     }
   });
 }

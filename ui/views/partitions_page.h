@@ -47,6 +47,8 @@ class PartitionsPage : public Page, public CommandSource {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
+  void followSelection();
+  void fitDrawer();
   void refreshTopics();
   void refreshGroups();
   void refreshScroll();
@@ -84,6 +86,7 @@ class PartitionsPage : public Page, public CommandSource {
   QElapsedTimer steady_;
   std::shared_ptr<const void> topics_seen_;
   std::shared_ptr<const void> groups_seen_;
+  QString wanted_topic_;    // of the selection, until it is shown
   Selection read_;          // what the drawer shows
   std::uint64_t read_number_ = 0;
 };

@@ -2,7 +2,9 @@
 // The look and manners that all tables share: fixed rows of 25, no grid, whole rows, never sorted under the pointer.
 #pragma once
 
+#include <QAbstractItemModel>
 #include <QEvent>
+#include <QFontMetrics>
 #include <QHeaderView>
 #include <QString>
 #include <QTableView>
@@ -43,12 +45,13 @@ inline void setup_table(QTableView* table, const QString& accessible_name) {
 }
 
 // Widths of all columns in px at scale 1.0, now and after every change of the scale; the columns named by `grow` share
-// what is left over, in proportion to their width.
-inline void set_columns(QTableView* table, std::vector<int> widths, std::vector<int> grow) {
+// what is left over, in proportion to their width. In a narrow window all give way, down to their titles; where that is not
+// enough, the columns named by `spare` are left out, the first one first.
+inline void set_columns(QTableView* table, std::vector<int> widths, std::vector<int> grow, std::vector<int> spare = {}) {
   class Fit : public QObject {
    public:
-    Fit(QTableView* view, std::vector<int> base, std::vector<int> growing)
-        : QObject(view), view_(view), widths_(std::move(base)), grow_(std::move(growing)) {
+    Fit(QTableView* view, std::vector<int> base, std::vector<int> growing, std::vector<int> spare)
+        : QObject(view), view_(view), widths_(std::move(base)), grow_(std::move(growing)), spare_(std::move(spare)) {
       view->viewport()->installEventFilter(this);
       connect(&Theme::current(), &Theme::changed, this, &Fit::apply);
       apply();
@@ -61,28 +64,67 @@ inline void set_columns(QTableView* table, std::vector<int> widths, std::vector<
     }
 
    private:
+    // No narrower than its title.
+    [[nodiscard]] int least(int column) const {
+      const QAbstractItemModel* model = view_->model();
+      const QString title = model == nullptr ? QString() : model->headerData(column, Qt::Horizontal).toString();
+      const QFontMetrics metrics(Theme::current().font(FontRole::caption_strong));
+      return std::min(Theme::current().px(widths_[static_cast<std::size_t>(column)]), metrics.horizontalAdvance(title) + Theme::current().px(12));
+    }
     void apply() {
       const Theme& t = Theme::current();
-      int used = 0;
+      const int room = view_->viewport()->width();
+      for (const int column : left_out_) {
+        view_->setColumnHidden(column, false);
+      }
+      left_out_.clear();
+      const auto sum = [this](auto width_of) {
+        int all = 0;
+        for (int i = 0; i < static_cast<int>(widths_.size()); ++i) {
+          all += view_->isColumnHidden(i) ? 0 : width_of(i);
+        }
+        return all;
+      };
+      const auto wanted = [&](int i) { return t.px(widths_[static_cast<std::size_t>(i)]); };
+      int smallest = sum([this](int i) { return least(i); });
+      for (const int column : spare_) {
+        if (smallest <= room || view_->isColumnHidden(column)) {
+          continue;
+        }
+        smallest -= least(column);
+        view_->setColumnHidden(column, true);
+        left_out_.push_back(column);
+      }
+      const int used = sum(wanted);
       int shares = 0;
-      for (std::size_t i = 0; i < widths_.size(); ++i) {
-        used += view_->isColumnHidden(static_cast<int>(i)) ? 0 : t.px(widths_[i]);
-      }
       for (const int i : grow_) {
-        shares += widths_[static_cast<std::size_t>(i)];
+        shares += view_->isColumnHidden(i) ? 0 : widths_[static_cast<std::size_t>(i)];
       }
-      const int left = std::max(0, view_->viewport()->width() - used);
-      for (std::size_t i = 0; i < widths_.size(); ++i) {
-        const bool grows = std::find(grow_.begin(), grow_.end(), static_cast<int>(i)) != grow_.end();
-        view_->horizontalHeader()->resizeSection(static_cast<int>(i), t.px(widths_[i]) + (grows ? left * widths_[i] / shares : 0));
+      const int left = std::max(0, room - used);
+      const int missing = std::max(0, used - room);
+      // What shares the rest gives way first, the others after it.
+      const auto grows_at = [this](int i) { return std::find(grow_.begin(), grow_.end(), i) != grow_.end(); };
+      const int soft = sum([&](int i) { return grows_at(i) ? wanted(i) - least(i) : 0; });
+      const int hard = used - smallest - soft;
+      const auto share_of = [&](int i) {
+        const int give = wanted(i) - least(i);
+        const int first = std::min(missing, soft);
+        const int all = grows_at(i) ? soft : hard;
+        const int part = grows_at(i) ? first : std::min(missing - first, hard);
+        return all <= 0 ? 0 : (part * give + all - 1) / all;
+      };
+      for (int i = 0; i < static_cast<int>(widths_.size()); ++i) {
+        view_->horizontalHeader()->resizeSection(i, wanted(i) - share_of(i) + (grows_at(i) && shares > 0 ? left * widths_[static_cast<std::size_t>(i)] / shares : 0));
       }
     }
     QTableView* view_;
     std::vector<int> widths_;
     std::vector<int> grow_;
+    std::vector<int> spare_;
+    std::vector<int> left_out_;
   };
   table->horizontalHeader()->setStretchLastSection(grow.empty());
-  new Fit(table, std::move(widths), std::move(grow));
+  new Fit(table, std::move(widths), std::move(grow), std::move(spare));
 }
 
 }  // namespace hw::ui
