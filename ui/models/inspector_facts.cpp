@@ -209,7 +209,9 @@ void about_cluster(InspectorFacts& out, const ClusterView& view, const Inspector
   Fact nodes = fact(InspectorText::tr("Nodes running"), QStringLiteral("%1 of %2").arg(running).arg(view.nodes.size()));
   nodes.glyph = running == view.nodes.size() && running > 0 ? Glyph::disc : Glyph::quarter;
   s.facts.push_back(nodes);
-  if (view.controller != kNoBroker) {
+  if (!view.quorum->voters.empty() && view.quorum->leader == kNoBroker) {
+    s.facts.push_back(words(InspectorText::tr("Controller"), InspectorText::tr("none at this moment"), Glyph::quarter));
+  } else if (view.controller != kNoBroker) {
     Fact controller = linked(fact(InspectorText::tr("Controller"), node_name(view.controller)), Selection::ofNode(view.controller.value()));
     controller.glyph = Glyph::crown;
     s.facts.push_back(controller);
@@ -250,7 +252,7 @@ void about_cluster(InspectorFacts& out, const ClusterView& view, const Inspector
   out.overview.push_back(id);
 }
 
-void about_node(InspectorFacts& out, const ClusterView& view, const Selection& selection, std::int64_t now_ms) {
+void about_node(InspectorFacts& out, const ClusterView& view, const Selection& selection, std::int64_t fetch_timeout_ms, std::int64_t now_ms) {
   const auto it = view.nodes.find(BrokerId(selection.node));
   if (it == view.nodes.end()) {
     missing(out, InspectorText::tr("Node"));
@@ -302,7 +304,7 @@ void about_node(InspectorFacts& out, const ClusterView& view, const Selection& s
   leader.glyph = leads > 0 ? Glyph::crown : Glyph::none;
   s.facts.push_back(leader);
   out.overview.push_back(s);
-  NodeStanding standing = node_standing(view, node, now_ms);
+  NodeStanding standing = node_standing(view, node, now_ms, fetch_timeout_ms);
   std::move(standing.overview.begin(), standing.overview.end(), std::back_inserter(out.overview));
   if (node.counters != nullptr) {
     FactSection traffic;
@@ -768,7 +770,7 @@ InspectorFacts inspect(const ClusterView& view, const Selection& selection, cons
       about_cluster(out, view, context);
       break;
     case Selection::Kind::node:
-      about_node(out, view, selection, now_ms);
+      about_node(out, view, selection, context.quorum_fetch_timeout_ms, now_ms);
       break;
     case Selection::Kind::topic:
       about_topic(out, view, selection);

@@ -57,10 +57,11 @@ struct InspectorFacts {
 // What a session knows beside the view.
 struct InspectorContext {
   QString cluster_name;
-  QString bootstrap;
+  QString bootstrap;                  // every broker's, commas between them
   StorageInfo storage;
   const RecordRow* record = nullptr;  // of a selected record, once it has been read
   QString record_error;
+  std::int64_t quorum_fetch_timeout_ms = 2'000;
   std::int64_t now_ms = 0;  // wall time; 0: that of the call
 };
 

@@ -347,13 +347,14 @@ FactSection explain_role(const QuorumReplica& replica, const observe::QuorumRepl
 
 }  // namespace
 
-NodeStanding node_standing(const observe::ClusterView& view, const observe::NodeView& node, std::int64_t now_ms) {
+NodeStanding node_standing(const observe::ClusterView& view, const observe::NodeView& node, std::int64_t now_ms,
+                           std::int64_t fetch_timeout_ms) {
   NodeStanding out;
   if (node.broker && node.registered) {
     out.overview.push_back(broker_section(node));
     out.explain.push_back(explain_fencing(node));
   }
-  const QuorumFacts quorum = quorum_facts(view, {}, now_ms);
+  const QuorumFacts quorum = quorum_facts(view, {}, now_ms, fetch_timeout_ms);
   if (const QuorumReplica* replica = quorum.find(node.id.value()); replica != nullptr) {
     out.overview.push_back(quorum_section(quorum, *replica));
     out.explain.push_back(explain_metadata_watermark(quorum));

@@ -26,6 +26,7 @@ struct NodeStanding {
   std::vector<FactSection> overview;
   std::vector<FactSection> explain;
 };
-[[nodiscard]] NodeStanding node_standing(const observe::ClusterView& view, const observe::NodeView& node, std::int64_t now_ms);
+[[nodiscard]] NodeStanding node_standing(const observe::ClusterView& view, const observe::NodeView& node, std::int64_t now_ms,
+                                         std::int64_t fetch_timeout_ms);
 
 }  // namespace hw::ui

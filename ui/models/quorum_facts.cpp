@@ -16,9 +16,6 @@ struct Words {
 
 using event::QuorumRole;
 
-// A replica fetches twice a second at least (a fetch waits 500 ms); without one for so long something is wrong.
-constexpr std::int64_t kSilentMs = 1'500;
-
 std::int64_t since(std::int64_t ms) { return ms < 1'000 ? 0 : ms; }
 
 QString role_text(const observe::QuorumReplicaView& replica, bool voter, bool leads) {
@@ -50,7 +47,7 @@ const NodeCondition* condition_of(const std::vector<NodeCondition>& conditions, 
 }
 
 QuorumReplica replica_of(const observe::ClusterView& view, std::int32_t id, bool voter, const std::vector<NodeCondition>& conditions,
-                         std::int64_t now_ms) {
+                         std::int64_t now_ms, std::int64_t fetch_timeout_ms) {
   const observe::QuorumView& quorum = *view.quorum;
   QuorumReplica out;
   out.id = id;
@@ -112,8 +109,8 @@ QuorumReplica replica_of(const observe::ClusterView& view, std::int32_t id, bool
     out.glyph = Glyph::bolt;
     return out;
   }
-  const bool silent = !out.leads && quorum.leader != kNoBroker && known != quorum.replicas.end() && out.fetched_ms >= kSilentMs;
-  out.answers = known == quorum.replicas.end() ? (out.fetched_ms >= 0 && out.fetched_ms < kSilentMs) : !silent;
+  const bool silent = !out.leads && quorum.leader != kNoBroker && known != quorum.replicas.end() && out.fetched_ms >= fetch_timeout_ms;
+  out.answers = known == quorum.replicas.end() ? (out.fetched_ms >= 0 && out.fetched_ms < fetch_timeout_ms) : !silent;
   out.state = out.leads ? ReplicaState::leader : (silent ? ReplicaState::behind : ReplicaState::in_sync);
   out.glyph = out.leads ? Glyph::crown : (silent ? Glyph::quarter : Glyph::disc);
   if (known != quorum.replicas.end() && !out.leads && known->second.role != QuorumRole::follower && voter) {
@@ -162,7 +159,8 @@ const QuorumReplica* QuorumFacts::find(std::int32_t id) const {
   return nullptr;
 }
 
-QuorumFacts quorum_facts(const observe::ClusterView& view, const std::vector<NodeCondition>& conditions, std::int64_t now_ms) {
+QuorumFacts quorum_facts(const observe::ClusterView& view, const std::vector<NodeCondition>& conditions, std::int64_t now_ms,
+                         std::int64_t fetch_timeout_ms) {
   const observe::QuorumView& quorum = *view.quorum;
   QuorumFacts out;
   out.leader = quorum.leader == kNoBroker ? -1 : quorum.leader.value();
@@ -172,7 +170,7 @@ QuorumFacts quorum_facts(const observe::ClusterView& view, const std::vector<Nod
     return std::any_of(quorum.voters.begin(), quorum.voters.end(), [&](const auto& voter) { return voter.id == id; });
   };
   for (const auto& voter : quorum.voters) {
-    out.voters.push_back(replica_of(view, voter.id.value(), true, conditions, now_ms));
+    out.voters.push_back(replica_of(view, voter.id.value(), true, conditions, now_ms, fetch_timeout_ms));
   }
   for (const auto& [id, replica] : quorum.replicas) {
     if (!votes(id)) {
@@ -186,7 +184,7 @@ QuorumFacts quorum_facts(const observe::ClusterView& view, const std::vector<Nod
   }
   std::sort(observers.begin(), observers.end());
   for (const std::int32_t id : observers) {
-    out.observers.push_back(replica_of(view, id, false, conditions, now_ms));
+    out.observers.push_back(replica_of(view, id, false, conditions, now_ms, fetch_timeout_ms));
   }
   std::sort(out.voters.begin(), out.voters.end(), [](const QuorumReplica& a, const QuorumReplica& b) { return a.id < b.id; });
   bool start_known = false;
@@ -225,13 +223,13 @@ std::vector<QuorumEffect> quorum_effects(bool majority) {
   const QString none = Words::tr("no controller needed");
   const QString waits = Words::tr("waits for a majority");
   const QString fine = Words::tr("a majority commits it");
-  return {{Words::tr("Produce"), none, true},
-          {Words::tr("Consume"), none, true},
-          {Words::tr("Commit offsets"), none, true},
-          {Words::tr("Create or delete a topic"), majority ? fine : Words::tr("times out"), majority},
-          {Words::tr("Elect a partition leader"), majority ? fine : waits, majority},
-          {Words::tr("Change an in-sync set"), majority ? fine : waits, majority},
-          {Words::tr("Let a broker join"), majority ? fine : waits, majority}};
+  return {{Words::tr("Produce"), none, true, Trial::produce},
+          {Words::tr("Consume"), none, true, Trial::consume},
+          {Words::tr("Commit offsets"), none, true, Trial::commit},
+          {Words::tr("Create or delete a topic"), majority ? fine : Words::tr("times out"), majority, Trial::create_topic},
+          {Words::tr("Elect a partition leader"), majority ? fine : waits, majority, Trial::elect_leaders},
+          {Words::tr("Change an in-sync set"), majority ? fine : waits, majority, std::nullopt},
+          {Words::tr("Let a broker join"), majority ? fine : waits, majority, std::nullopt}};
 }
 
 }  // namespace hw::ui

@@ -6,10 +6,12 @@
 
 #include <QString>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "engine/observe/cluster_view.h"
 #include "ui/painting/shapes.h"
+#include "ui/session/admin.h"
 #include "ui/session/session_nodes.h"
 #include "ui/theme/glyphs.h"
 
@@ -55,13 +57,17 @@ struct QuorumFacts {
   [[nodiscard]] const QuorumReplica* find(std::int32_t id) const;
 };
 
-[[nodiscard]] QuorumFacts quorum_facts(const observe::ClusterView& view, const std::vector<NodeCondition>& conditions, std::int64_t now_ms);
+// A replica that has not fetched for `fetch_timeout_ms` does not answer: controller.quorum.fetch.timeout.ms, after which a voter
+// takes the leader for lost, and the leader half of the voters for lost.
+[[nodiscard]] QuorumFacts quorum_facts(const observe::ClusterView& view, const std::vector<NodeCondition>& conditions, std::int64_t now_ms,
+                                       std::int64_t fetch_timeout_ms = SessionNodes::kQuorumFetchTimeoutMs);
 
 // What still works, with and without a majority: the rows of the page's board.
 struct QuorumEffect {
   QString what;
   QString why;
   bool works = true;
+  std::optional<Trial> trial;  // how to find out; nullopt: no client can ask for it
 };
 [[nodiscard]] std::vector<QuorumEffect> quorum_effects(bool majority);
 

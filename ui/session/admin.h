@@ -121,6 +121,14 @@ struct RecordCount {
   bool whole = true;          // false: more than `bytes_max` lies there, and counting stopped
 };
 
+// --- trials
+enum class Trial : std::uint8_t { produce, consume, commit, create_topic, elect_leaders };
+struct TrialAnswer {
+  QString error;
+  QString did;           // "wrote orders/2@1042"
+  std::int64_t ms = 0;   // how long it took
+};
+
 // --- built-in consumers
 struct ConsumerCommand {
   enum class Commit : std::uint8_t { automatic, after_work, before_work, never };

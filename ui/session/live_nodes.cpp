@@ -183,4 +183,11 @@ QString LiveSession::profile() const {
       .arg(seconds_of("broker.session.timeout.ms"), seconds_of("replica.lag.time.max.ms"));
 }
 
+std::int64_t LiveSession::quorumFetchTimeoutMs() const {
+  const auto found = options_.cluster.configs.find("controller.quorum.fetch.timeout.ms");
+  bool number = false;
+  const qlonglong ms = found == options_.cluster.configs.end() ? 0 : QString::fromStdString(found->second).toLongLong(&number);
+  return number && ms > 0 ? ms : kQuorumFetchTimeoutMs;
+}
+
 }  // namespace hw::ui

@@ -313,6 +313,19 @@ QString LiveSession::bootstrap() const {
   return QStringLiteral("%1:%2").arg(loopback ? QStringLiteral("localhost") : QString::fromStdString(listen.address)).arg(port);
 }
 
+QString LiveSession::bootstrapList() const {
+  const QString first = bootstrap();
+  const QString host = first.section(QLatin1Char(':'), 0, -2);
+  QStringList all{first};
+  for (const auto& [id, node] : view_->nodes) {
+    const QString one = QStringLiteral("%1:%2").arg(host).arg(node->port);
+    if (node->broker && node->port != 0 && !all.contains(one)) {
+      all << one;
+    }
+  }
+  return all.join(QLatin1Char(','));
+}
+
 StorageInfo LiveSession::storage() const {
   const node::ClusterOptions& options = cluster_->options();
   return {options.memory, QString::fromStdString(options.directory)};

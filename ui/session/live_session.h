@@ -54,6 +54,7 @@ class LiveSession final : public Session, public SessionAdmin, public SessionNod
   observe::ViewPtr view() const override { return view_; }
   QString clusterName() const override;
   QString bootstrap() const override;
+  QString bootstrapList() const override;
   StorageInfo storage() const override;
   std::int64_t foreignRecords() const override;
   std::optional<SessionTrouble> trouble() const override { return trouble_; }
@@ -82,6 +83,7 @@ class LiveSession final : public Session, public SessionAdmin, public SessionNod
                           std::function<void(OffsetsAnswer)> done) override;
   void deleteGroup(const std::string& group, std::function<void(QString error)> done) override;
   void changeVoter(std::int32_t node, bool voter, std::function<void(QString error)> done) override;
+  void tryOut(Trial trial, std::function<void(TrialAnswer)> done) override;
   QStringList consumerAssignors() const override;
   void addConsumer(const ConsumerCommand& command, std::function<void(QString error)> done) override;
   bool removeConsumer(const std::string& group) override;
@@ -91,6 +93,7 @@ class LiveSession final : public Session, public SessionAdmin, public SessionNod
   void act(NodeAction action, std::int32_t node, std::function<void(QString error)> done) override;
   void healAll(std::function<void(QString error)> done) override;
   QString profile() const override;
+  std::int64_t quorumFetchTimeoutMs() const override;
   ControlPort controlPort() const override { return control_port_; }
   void setDemoTraffic(bool on) override;
   bool demoTraffic() const override;

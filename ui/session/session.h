@@ -128,6 +128,8 @@ class Session : public QObject {
   [[nodiscard]] virtual observe::ViewPtr view() const = 0;
   [[nodiscard]] virtual QString clusterName() const = 0;         // "demo", or the folder's name
   [[nodiscard]] virtual QString bootstrap() const = 0;           // "localhost:9092"
+  // The same with every broker, commas between them: who starts with it finds the cluster while some are down.
+  [[nodiscard]] virtual QString bootstrapList() const { return bootstrap(); }
   [[nodiscard]] virtual StorageInfo storage() const = 0;
   // Records that clients other than our built-in ones have produced.
   [[nodiscard]] virtual std::int64_t foreignRecords() const = 0;

@@ -53,6 +53,8 @@ class NoAdmin final : public SessionAdmin {
 
 void SessionAdmin::changeVoter(std::int32_t, bool, std::function<void(QString error)> done) { refuse(std::move(done)); }
 
+void SessionAdmin::tryOut(Trial, std::function<void(TrialAnswer)> done) { refuse(std::move(done)); }
+
 SessionAdmin& SessionAdmin::of(QObject* session) {
   static NoAdmin none;
   auto* admin = dynamic_cast<SessionAdmin*>(session);

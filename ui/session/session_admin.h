@@ -49,6 +49,11 @@ class SessionAdmin {
   // possible here.
   virtual void changeVoter(std::int32_t node, bool voter, std::function<void(QString error)> done);
 
+  // --- what works at this moment
+  // Tries it as a client would, over a connection, and takes away what it made (a record that was produced stays). Answers within
+  // some seconds. By default: not possible here.
+  virtual void tryOut(Trial trial, std::function<void(TrialAnswer)> done);
+
   // --- built-in consumers: members of ordinary groups, over a real connection
   [[nodiscard]] virtual QStringList consumerAssignors() const = 0;
   virtual void addConsumer(const ConsumerCommand& command, std::function<void(QString error)> done) = 0;

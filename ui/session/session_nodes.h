@@ -44,6 +44,7 @@ struct NodeCondition {
 class SessionNodes {
  public:
   static constexpr int kSlowMs = 200;  // one way
+  static constexpr std::int64_t kQuorumFetchTimeoutMs = 2'000;  // Kafka's default
 
   virtual ~SessionNodes() = default;
   // Of a Session; never null: where nodes cannot be touched (a recording), conditions() is empty and everything is refused.
@@ -65,6 +66,8 @@ class SessionNodes {
   virtual void healAll(std::function<void(QString error)> done) = 0;
   // Which time-outs are shorter here than Kafka's, for people; empty: none.
   [[nodiscard]] virtual QString profile() const = 0;
+  // controller.quorum.fetch.timeout.ms of this cluster.
+  [[nodiscard]] virtual std::int64_t quorumFetchTimeoutMs() const { return kQuorumFetchTimeoutMs; }
 };
 
 }  // namespace hw::ui

@@ -253,7 +253,7 @@ void ClientsPage::refresh(bool rates) {
   if (selection().kind == Selection::Kind::connection) {
     followSelection();
   }
-  connect_->setTarget(session()->bootstrap(), selection().topic.isEmpty() ? QStringLiteral("orders") : selection().topic);
+  connect_->setTarget(session()->bootstrapList(), selection().topic.isEmpty() ? QStringLiteral("orders") : selection().topic);
   const int clients = static_cast<int>(count_clients(*now));
   const int connections = model_->total() + model_->hiddenBuiltIn();
   QString count = QStringLiteral("%1 · %2").arg(tr("%Ln client(s)", nullptr, clients), tr("%Ln connection(s)", nullptr, connections));

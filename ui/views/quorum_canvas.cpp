@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/views/quorum_canvas.h"
 
+#include <QFontMetricsF>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
@@ -22,12 +23,12 @@ constexpr double kTitle = 30;
 constexpr double kRow = 34;
 constexpr double kBar = 18;
 constexpr double kLabels = 210;    // of a replica: glyph, name, role
-constexpr double kNumbers = 196;   // log end, distance, last fetch
+constexpr double kNumbers = 164;   // log end, distance, last fetch
 constexpr double kChartTitle = 48;
 constexpr double kRuler = 24;
 constexpr double kChartRow = 48;
 constexpr double kBand = 20;
-constexpr double kStory = 40;
+constexpr double kStoryLeast = 40;
 constexpr double kListRow = Metrics::kRow;
 constexpr int kListed = 12;
 constexpr std::int64_t kShownAtLeast = 60;  // offsets, so that one record is no mile
@@ -117,6 +118,7 @@ void QuorumCanvas::choose(int election) {
     if (election != chosen()) {  // the newest goes on being the newest
       chosen_began_ = elections_[static_cast<std::size_t>(election)].began_ms;
     }
+    fitHeight();
     update();
   }
 }
@@ -144,11 +146,23 @@ QuorumCanvas::Places QuorumCanvas::places() const {
   if (!elections_.empty()) {
     at.chart = y;
     at.chart_rows = y + kChartTitle + kRuler;
-    y = at.chart_rows + kChartRow * static_cast<double>(std::max<std::size_t>(1, facts_.voters.size())) + kStory;
+    y = at.chart_rows + kChartRow * static_cast<double>(std::max<std::size_t>(1, facts_.voters.size())) + storyHeight();
   }
   at.list = y;
   at.end = y + kTitle + 6 + kListRow * std::max(1, listed()) + 10;
   return at;
+}
+
+// The sentence below the chart, as many lines as it needs.
+double QuorumCanvas::storyHeight() const {
+  const int at = chosen();
+  if (at < 0 || at >= static_cast<int>(elections_.size())) {
+    return kStoryLeast;
+  }
+  const QFontMetricsF metrics(canvas_font(FontRole::control));
+  const QRectF text = metrics.boundingRect(QRectF(0, 0, std::max(80.0, wide() - 2 * kPad), 1'000), Qt::AlignLeft | Qt::TextWordWrap,
+                                           story(elections_[static_cast<std::size_t>(at)]));
+  return std::max(kStoryLeast, text.height() + 12);
 }
 
 void QuorumCanvas::fitHeight() { setMinimumHeight(Theme::current().px(places().end)); }
@@ -375,7 +389,7 @@ void QuorumCanvas::paintReplica(QPainter& p, int index, double left, double widt
     text_left(p, numbers + text_width(log_end, FontRole::data) + 8, y, QStringLiteral("-%1").arg(r.behind), FontRole::small_data,
               bad ? c.err_t : c.warn_t);
   }
-  const QString fetched = r.leads ? tr("it is fetched from") : (r.fetched_ms < 0 ? QString() : ago(r.fetched_ms));
+  const QString fetched = r.leads ? tr("fetched from") : (r.fetched_ms < 0 ? QString() : ago(r.fetched_ms));
   text_right(p, wide() - kPad, y, fetched, r.leads ? FontRole::caption : FontRole::small_data, odd || bad ? c.warn_t : c.text2);
   paint_hline(p, 0, wide(), row.bottom() - 1, c.hair);
   if (selected) {
@@ -502,7 +516,7 @@ void QuorumCanvas::paintChart(QPainter& p, const Places& at, const Election& e) 
   p.setRenderHint(QPainter::Antialiasing, false);
   p.setFont(canvas_font(FontRole::control));
   p.setPen(c.text2);
-  p.drawText(QRectF(kPad, bottom - 2, wide() - 2 * kPad, kStory), Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, story(e));
+  p.drawText(QRectF(kPad, bottom - 2, wide() - 2 * kPad, storyHeight()), Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, story(e));
 }
 
 void QuorumCanvas::paintList(QPainter& p, const Places& at) {
@@ -526,11 +540,11 @@ void QuorumCanvas::paintList(QPainter& p, const Places& at) {
       p.fillRect(rect.adjusted(0, 0, 0, -1), c.hover);
     }
     text_left(p, kPad, y, tr("epoch %1").arg(e.epoch), FontRole::data, c.text);
-    text_fit(p, kPad + 84, y, 112, outcome(e), FontRole::control, e.decided() || e.refused ? c.text : c.warn_t);
-    text_left(p, kPad + 200, y, format_time(e.began_ms).section(QLatin1Char('.'), 0, 0), FontRole::small_data, c.text2);
+    text_fit(p, kPad + 80, y, 138, outcome(e), FontRole::control, e.decided() || e.refused ? c.text : c.warn_t);
+    text_left(p, kPad + 222, y, format_time(e.began_ms).section(QLatin1Char('.'), 0, 0), FontRole::small_data, c.text2);
     const QString took = e.decided() ? tr("%1 ms").arg(e.tookMs()) : QString();
     text_right(p, wide() - kPad, y, took, FontRole::data, c.text2);
-    text_fit(p, kPad + 272, y, wide() - kPad - 280 - kPad - text_width(took, FontRole::data), e.reason, FontRole::control, c.text2);
+    text_fit(p, kPad + 290, y, wide() - kPad - 298 - kPad - text_width(took, FontRole::data), e.reason, FontRole::control, c.text2);
     paint_hline(p, kPad, wide() - kPad, rect.bottom() - 1, c.hair);
   }
 }

@@ -57,6 +57,7 @@ class QuorumCanvas : public ObjectCanvas {
   [[nodiscard]] int replicas() const;
   [[nodiscard]] int listed() const;
   void fitHeight();
+  [[nodiscard]] double storyHeight() const;
   void chooseAt(int object);
   void paintReplicas(QPainter& p, const Places& at);
   void paintReplica(QPainter& p, int index, double left, double width, std::int64_t from, std::int64_t to);

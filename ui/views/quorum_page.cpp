@@ -4,6 +4,7 @@
 #include <QDateTime>
 #include <QHBoxLayout>
 #include <QHeaderView>
+#include <QHelpEvent>
 #include <QLineEdit>
 #include <QPainter>
 #include <QPointer>
@@ -12,6 +13,8 @@
 #include <QTableView>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <functional>
+#include <map>
 
 #include "ui/dialogs/question_dialog.h"
 #include "ui/filter/filter_box.h"
@@ -34,8 +37,9 @@ namespace {
 constexpr int kTickMs = 500;
 constexpr std::int64_t kFirstRead = 400;
 constexpr std::int64_t kReadPatienceMs = 3'000;
-constexpr int kSide = 396;
+constexpr int kSide = 436;
 constexpr int kSideNarrow = 350;
+constexpr int kSideWide = 620;
 
 // Three voters and a crown: what will appear.
 void draw_quorum(QPainter& p, const QRectF& r) {
@@ -52,22 +56,41 @@ void draw_quorum(QPainter& p, const QRectF& r) {
 // What works, line by line.
 class QuorumBoard : public QWidget {
  public:
-  explicit QuorumBoard(QWidget* parent) : QWidget(parent) { setAccessibleName(QuorumPage::tr("What works without a majority")); }
+  QuorumBoard(std::function<void(Trial)> try_out, QWidget* parent) : QWidget(parent), try_out_(std::move(try_out)) {
+    setAccessibleName(QuorumPage::tr("What works without a majority"));
+    effects_ = quorum_effects(false);
+    for (const QuorumEffect& effect : effects_) {
+      Button* button = nullptr;
+      if (effect.trial) {
+        button = new Button(Button::Kind::normal, {}, QuorumPage::tr("Test"), this);
+        button->setName(QuorumPage::tr("Test: %1").arg(effect.what));
+        button->setToolTip(told(*effect.trial));
+        connect(button, &QAbstractButton::clicked, this, [this, trial = *effect.trial] {
+          results_[trial] = {QuorumPage::tr("asking…"), Tone::runs, {}};
+          refresh();
+          try_out_(trial);
+        });
+      }
+      tests_.push_back(button);
+    }
+  }
+
+  void setAnswer(Trial trial, const TrialAnswer& answer) {
+    const QString took = format_duration(std::max<std::int64_t>(1, answer.ms));
+    results_[trial] = answer.error.isEmpty() ? Result{QuorumPage::tr("works now, in %1").arg(took), Tone::ok, answer.did}
+                                             : Result{QuorumPage::tr("failed after %1").arg(took), Tone::err, answer.error};
+    refresh();
+  }
 
   // `lost`: it is so now, and not only what would be.
   void show(bool lost) {
-    if (!effects_.empty() && lost == lost_) {
+    if (shown_ && lost == lost_) {
       return;
     }
+    shown_ = true;
     lost_ = lost;
-    effects_ = quorum_effects(false);
-    setFixedHeight(Theme::current().px(kHead + kLine * static_cast<double>(effects_.size()) + 8));
-    QStringList words;
-    for (const QuorumEffect& effect : effects_) {
-      words << QuorumPage::tr("%1: %2, %3").arg(effect.what, effect.works ? QuorumPage::tr("works") : QuorumPage::tr("does not work"), effect.why);
-    }
-    setAccessibleDescription(words.join(QStringLiteral("; ")));
-    update();
+    results_.clear();  // they were of another time
+    refresh();
   }
 
  protected:
@@ -82,17 +105,86 @@ class QuorumBoard : public QWidget {
     for (std::size_t i = 0; i < effects_.size(); ++i) {
       const double y = kHead + kLine * (static_cast<double>(i) + 0.5);
       const QuorumEffect& effect = effects_[i];
-      paint_glyph(p, effect.works ? Glyph::check : Glyph::cross, QPointF(23, y), 11);
+      const Result* result = resultOf(effect);
+      const bool works = result != nullptr && result->tone != Tone::runs ? result->tone == Tone::ok : effect.works;
+      paint_glyph(p, works ? Glyph::check : Glyph::cross, QPointF(23, y), 11);
       text_left(p, 38, y, effect.what, FontRole::control, c.text);
-      text_right(p, wide - 16, y, effect.why, FontRole::caption, effect.works ? c.text2 : c.err_t);
+      QString why = effect.why;
+      QColor color = effect.works ? c.text2 : c.err_t;
+      if (result != nullptr) {
+        why = result->text;
+        color = result->tone == Tone::ok ? c.ok_t : (result->tone == Tone::err ? c.err_t : c.text2);
+      }
+      text_right(p, wide - 16 - kTest - 10, y, why, FontRole::caption, color);
       p.fillRect(QRectF(16, kHead + kLine * static_cast<double>(i + 1) - 1, wide - 32, 1), c.hair);
     }
   }
 
+  void resizeEvent(QResizeEvent*) override { refresh(); }
+  bool event(QEvent* event) override {
+    // What was tried, in full.
+    if (event->type() == QEvent::ToolTip) {
+      const double y = static_cast<QHelpEvent*>(event)->pos().y() / Theme::current().scale();
+      const auto row = static_cast<std::size_t>(std::max(0.0, (y - kHead) / kLine));
+      const Result* result = y >= kHead && row < effects_.size() ? resultOf(effects_[row]) : nullptr;
+      setToolTip(result == nullptr ? QString() : result->detail);
+    }
+    return QWidget::event(event);
+  }
+
  private:
+  enum class Tone : std::uint8_t { runs, ok, err };
+  struct Result {
+    QString text;
+    Tone tone = Tone::runs;
+    QString detail;
+  };
+  static QString told(Trial trial) {
+    switch (trial) {
+      case Trial::produce:
+        return QuorumPage::tr("Produces one record, as any client would");
+      case Trial::consume:
+        return QuorumPage::tr("Fetches the newest record of a partition, as any client would");
+      case Trial::commit:
+        return QuorumPage::tr("Commits an offset for a group of its own, and deletes the group");
+      case Trial::create_topic:
+        return QuorumPage::tr("Creates a topic of its own, and deletes it");
+      case Trial::elect_leaders:
+        return QuorumPage::tr("Asks for the preferred leader of every partition");
+    }
+    return {};
+  }
+  [[nodiscard]] const Result* resultOf(const QuorumEffect& effect) const {
+    const auto at = effect.trial ? results_.find(*effect.trial) : results_.end();
+    return at == results_.end() ? nullptr : &at->second;
+  }
+  void refresh() {
+    const Theme& t = Theme::current();
+    setFixedHeight(t.px(kHead + kLine * static_cast<double>(effects_.size()) + 8));
+    QStringList words;
+    for (std::size_t i = 0; i < effects_.size(); ++i) {
+      const QuorumEffect& effect = effects_[i];
+      const Result* result = resultOf(effect);
+      words << QuorumPage::tr("%1: %2, %3").arg(effect.what, effect.works ? QuorumPage::tr("works") : QuorumPage::tr("does not work"),
+                                                result == nullptr ? effect.why : QStringLiteral("%1 %2").arg(result->text, result->detail).trimmed());
+      if (tests_[i] != nullptr) {
+        tests_[i]->setGeometry(width() - t.px(16 + kTest), t.px(kHead + kLine * static_cast<double>(i) + 2), t.px(kTest), t.px(kLine - 5));
+        tests_[i]->setEnabled(result == nullptr || result->tone != Tone::runs);
+        tests_[i]->setAccessibleDescription(result == nullptr ? QString() : QStringLiteral("%1 %2").arg(result->text, result->detail).trimmed());
+      }
+    }
+    setAccessibleDescription(words.join(QStringLiteral("; ")));
+    update();
+  }
+
   static constexpr double kHead = 48;
-  static constexpr double kLine = 23;
+  static constexpr double kLine = 28;
+  static constexpr double kTest = 52;
+  std::function<void(Trial)> try_out_;
   std::vector<QuorumEffect> effects_;
+  std::vector<Button*> tests_;  // one per effect; null: it cannot be tried
+  std::map<Trial, Result> results_;
+  bool shown_ = false;
   bool lost_ = false;
 };
 
@@ -152,7 +244,16 @@ QuorumPage::QuorumPage(QWidget* parent)
   auto* rows = new QVBoxLayout(side_);
   rows->setContentsMargins(0, 0, 0, 0);
   rows->setSpacing(0);
-  board_ = new QuorumBoard(side_);
+  board_ = new QuorumBoard(
+      [this](Trial trial) {
+        const QPointer<QuorumPage> self(this);
+        SessionAdmin::of(session()).tryOut(trial, [self, trial](const TrialAnswer& answer) {
+          if (self != nullptr) {
+            self->board_->setAnswer(trial, answer);
+          }
+        });
+      },
+      side_);
   rows->addWidget(board_);
   rows->addWidget(new Line(Qt::Horizontal, true, side_));
   auto* head = new QHBoxLayout;
@@ -180,17 +281,24 @@ QuorumPage::QuorumPage(QWidget* parent)
   record_view_->setObjectName(QStringLiteral("metadataRecords"));
   setup_table(record_view_, tr("Records of the metadata log, the newest first"));
   record_view_->setModel(records_);
-  set_columns(record_view_, {62, 112, 120, 92}, {MetadataLogModel::kText});
+  set_columns(record_view_, {62, 122, 120, 92}, {MetadataLogModel::kText});
   record_view_->setColumnHidden(MetadataLogModel::kTime, true);
   rows->addWidget(record_view_, 1);
   record_notice_ = new TableNotice(record_view_);
+  rows->addWidget(new Line(Qt::Horizontal, false, side_));
+  record_text_ = new TextLabel(tr("Choose a record to read it in full."), FontRole::control, TextLabel::Tone::text3, side_);
+  record_text_->setObjectName(QStringLiteral("metadataRecordText"));
+  record_text_->setWordWrap(true);
+  record_text_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+  record_text_->setContentsMargins(t.px(16), t.px(6), t.px(16), t.px(8));
+  rows->addWidget(record_text_);
   halves->addWidget(side_);
   forms_->addWidget(picture);
   table_ = new QuorumTable(this);
   table_view_ = new QTableView(forms_);
   setup_table(table_view_, tr("Replicas of the metadata log as a table"));
   table_view_->setModel(table_);
-  set_columns(table_view_, {60, 70, 100, 70, 100, 60, 80, 100, 90, 100}, {2, 8, 9});
+  set_columns(table_view_, {76, 70, 100, 70, 100, 60, 80, 100, 90, 100}, {2, 8, 9});
   forms_->addWidget(table_view_);
   column->addWidget(forms_, 1);
   setContent(content);
@@ -205,6 +313,13 @@ QuorumPage::QuorumPage(QWidget* parent)
   connect(filter_, &FilterBox::leaveRequested, this, [this] { record_view_->setFocus(); });
   connect(record_view_->selectionModel(), &QItemSelectionModel::currentRowChanged, this, [this](const QModelIndex& now) {
     const MetadataRecord* record = records_->record(now.row());
+    record_text_->setText(record == nullptr ? tr("Choose a record to read it in full.")
+                                            : tr("%1 %2 · epoch %3 · %4\n%5")
+                                                  .arg(record->offset)
+                                                  .arg(record->type)
+                                                  .arg(record->epoch)
+                                                  .arg(format_time(record->timestamp_ms), record->text));
+    record_text_->setTone(record == nullptr ? TextLabel::Tone::text3 : (record->broken ? TextLabel::Tone::err : TextLabel::Tone::text));
     if (record != nullptr && !record->about.none() && record->about != selection()) {
       Q_EMIT selectionRequested(record->about);
     }
@@ -315,14 +430,14 @@ void QuorumPage::refreshActions() {
   remove_->setEnabled(mayLeave());
 }
 
-void QuorumPage::setWidthClass(int width_class) { side_->setFixedWidth(Theme::current().px(width_class < 0 ? kSideNarrow : kSide)); }
+void QuorumPage::setWidthClass(int width_class) { side_->setFixedWidth(Theme::current().px(width_class < 0 ? kSideNarrow : (width_class > 0 ? kSideWide : kSide))); }
 
 Glyph QuorumPage::attention() const {
   if (session() == nullptr) {
     return Glyph::none;
   }
   // Also while the page is not shown and its canvas is of long ago.
-  const QuorumFacts facts = quorum_facts(*session()->view(), SessionNodes::of(session()).conditions(), clock_());
+  const QuorumFacts facts = quorum_facts(*session()->view(), SessionNodes::of(session()).conditions(), clock_(), SessionNodes::of(session()).quorumFetchTimeoutMs());
   return !facts.voters.empty() && (facts.glyph == Glyph::cross || facts.glyph == Glyph::quarter) ? facts.glyph : Glyph::none;
 }
 
@@ -363,7 +478,7 @@ void QuorumPage::frame() { refresh(); }
 void QuorumPage::refresh() {
   const observe::ClusterView& now = *view();
   const SessionNodes& nodes = SessionNodes::of(session());
-  QuorumFacts facts = quorum_facts(now, nodes.conditions(), clock_());
+  QuorumFacts facts = quorum_facts(now, nodes.conditions(), clock_(), nodes.quorumFetchTimeoutMs());
   if (const auto trouble = session()->trouble(); trouble && facts.voters.empty()) {
     PageNotice notice;
     notice.kind = PageNotice::Kind::failed;

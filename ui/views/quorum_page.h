@@ -83,6 +83,7 @@ class QuorumPage : public Page, public CommandSource {
   FilterBox* filter_;
   MetadataLogModel* records_;
   QTableView* record_view_;
+  TextLabel* record_text_;  // the chosen record in full
   TableNotice* record_notice_;
   QTimer tick_;
   std::shared_ptr<const void> quorum_seen_;

@@ -13,6 +13,7 @@
 #include <algorithm>
 
 #include "ui/painting/text.h"
+#include "ui/session/session_nodes.h"
 #include "ui/theme/theme.h"
 #include "ui/window/controls.h"
 #include "ui/window/elided_label.h"
@@ -179,7 +180,9 @@ class FormulaBox : public QWidget {
       QString rest = line;
       while (rest.size() > room) {
         const qsizetype space = rest.lastIndexOf(QLatin1Char(' '), room);
-        const qsizetype cut = space > kIndent ? space : room;
+        const qsizetype comma = rest.lastIndexOf(QLatin1Char(','), room - 1) + 1;
+        const qsizetype best = std::max(space, comma);
+        const qsizetype cut = best > kIndent ? best : room;
         wrapped_ << rest.left(cut);
         rest = QString(kIndent, QLatin1Char(' ')) + rest.mid(cut).trimmed();
       }
@@ -312,7 +315,8 @@ void Inspector::refresh() {
   readRecord();
   InspectorContext context;
   context.cluster_name = session_->clusterName();
-  context.bootstrap = session_->bootstrap();
+  context.bootstrap = session_->bootstrapList();
+  context.quorum_fetch_timeout_ms = SessionNodes::of(session_).quorumFetchTimeoutMs();
   context.storage = session_->storage();
   context.record = record_ ? &*record_ : nullptr;
   context.record_error = record_error_;

@@ -98,8 +98,8 @@ void MainWindow::addCommands() {
       },
       [this] { return session_->trouble().has_value(); }, {tr("failed"), tr("error")});
   add("connect.copy", tr("Copy the address for clients"), {}, [this](const QVariantMap&) {
-    QApplication::clipboard()->setText(session_->bootstrap());
-    say(tr("Copied %1").arg(session_->bootstrap()));
+    QApplication::clipboard()->setText(session_->bootstrapList());
+    say(tr("Copied %1").arg(session_->bootstrapList()));
   }, {}, {tr("bootstrap"), tr("connect")});
   add("cluster.keep", tr("Keep this cluster on disk…"), QKeySequence(Qt::CTRL | Qt::Key_S),
       [this](const QVariantMap&) { keepCluster(); }, [this] { return session_->storage().in_memory; }, {tr("save")});

@@ -152,7 +152,7 @@ class Filler {
 
   void copy_as(QMenu* menu) const {
     QMenu* sub = menu->addMenu(ObjectMenu::tr("Copy as"));
-    const QString bootstrap = context_.session->bootstrap();
+    const QString bootstrap = context_.session->bootstrapList();
     command(sub, QStringLiteral("selection.copy"), ObjectMenu::tr("Address"));
     copy(sub, ObjectMenu::tr("JSON"), object_json(*context_.session->view(), selection_));
     copy(sub, ObjectMenu::tr("Kafka CLI command"), object_kafka_cli(selection_, bootstrap));

@@ -2,6 +2,7 @@
 // Several nodes in the window, on the real engine: the leader of the demo's partition is killed with K, others go on without a loss,
 // it starts again; it is paused, cut off and healed through the commands; what nodes say to each other is not a client.
 #include <QApplication>
+#include <QClipboard>
 #include <QLabel>
 #include <QMenu>
 #include <QTest>
@@ -371,6 +372,35 @@ class TestLiveNodes : public QObject {
     QVERIFY(window_->commands().run(QStringLiteral("quorum.add_voter")));
     QTRY_VERIFY2_WITH_TIMEOUT(quorum->canvas()->facts().voters.size() == 3, qPrintable(told->text()), kSoonMs);
     window_->showPage(QStringLiteral("cluster"));
+  }
+
+  void theBoardIsTriedForReal() {
+    window_->showPage(QStringLiteral("quorum"));
+    int tried = 0;
+    for (Button* button : window_->findChild<QuorumPage*>()->findChildren<Button*>()) {
+      if (!button->accessibleName().startsWith(QStringLiteral("Test: "))) {
+        continue;
+      }
+      ++tried;
+      button->click();
+      QVERIFY2(!button->isEnabled(), qPrintable(button->accessibleName() + QStringLiteral(": ") + button->accessibleDescription()));
+      QTRY_VERIFY2_WITH_TIMEOUT(button->isEnabled(), qPrintable(button->accessibleName()), kSoonMs);
+      QVERIFY2(button->accessibleDescription().startsWith(QStringLiteral("works now, in ")),
+               qPrintable(button->accessibleName() + QStringLiteral(": ") + button->accessibleDescription()));
+    }
+    QCOMPARE(tried, 5);
+    // What it made is gone.
+    QTRY_VERIFY_WITH_TIMEOUT(session_->view()->find_topic("highwater-test") == nullptr, kSoonMs);
+    QTRY_VERIFY_WITH_TIMEOUT(session_->view()->find_group("highwater-test") == nullptr, kSoonMs);
+    window_->showPage(QStringLiteral("cluster"));
+  }
+
+  void everyBrokerIsNamedForClients() {
+    const QStringList all = session_->bootstrapList().split(QLatin1Char(','));
+    QCOMPARE(all.size(), 3);
+    QCOMPARE(all.front(), session_->bootstrap());
+    QVERIFY(window_->commands().run(QStringLiteral("connect.copy")));
+    QCOMPARE(QGuiApplication::clipboard()->text(), all.join(QLatin1Char(',')));
   }
 
   void timeoutsOfTheDemoAreNamed() {

@@ -411,6 +411,13 @@ void FakeSession::addConsumer(const ConsumerCommand& command, std::function<void
   answer([done = std::move(done), error] { done(error); });
 }
 
+void FakeSession::tryOut(Trial trial, std::function<void(TrialAnswer)> done) {
+  static constexpr const char* kNames[] = {"produce", "consume", "commit", "create-topic", "elect-leaders"};
+  journal_ << QStringLiteral("try %1").arg(QLatin1String(kNames[static_cast<std::size_t>(trial)]));
+  TrialAnswer result{takeError(), QStringLiteral("done"), 12};
+  answer([done = std::move(done), result] { done(result); });
+}
+
 bool FakeSession::removeConsumer(const std::string& group) {
   const auto at = std::find_if(consumers_.rbegin(), consumers_.rend(),
                                [&](const BuiltInConsumer& c) { return c.options.group == group; });

@@ -103,6 +103,7 @@ class FakeSession : public Session, public SessionAdmin {
   [[nodiscard]] QStringList consumerAssignors() const override;
   void addConsumer(const ConsumerCommand& command, std::function<void(QString error)> done) override;
   bool removeConsumer(const std::string& group) override;
+  void tryOut(Trial trial, std::function<void(TrialAnswer)> done) override;
   bool rejoinConsumer(const std::string& group) override;
   [[nodiscard]] std::vector<BuiltInConsumer> consumers() const override { return consumers_; }
   // A group as its coordinator would tell of it; members share the partitions of `topic` by range.
