@@ -21,11 +21,12 @@ QString shown_value(const std::optional<std::string>& value, bool sensitive) {
 }  // namespace
 
 std::vector<ConfigRow> rows_of_all_brokers(std::vector<ConfigRow> rows_of_one) {
+  const auto of_one = [](ConfigSource source) { return source == ConfigSource::broker || source == ConfigSource::start_file; };
   for (ConfigRow& row : rows_of_one) {
     const auto gone = std::remove_if(row.synonyms.begin(), row.synonyms.end(),
-                                     [](const ConfigRow::Synonym& synonym) { return synonym.source == ConfigSource::broker; });
+                                     [&](const ConfigRow::Synonym& synonym) { return of_one(synonym.source); });
     row.synonyms.erase(gone, row.synonyms.end());
-    if (row.source == ConfigSource::broker) {
+    if (of_one(row.source)) {
       row.value = row.synonyms.empty() ? std::nullopt : row.synonyms.front().value;
       row.source = row.synonyms.empty() ? ConfigSource::defaults : row.synonyms.front().source;
     }

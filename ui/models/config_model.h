@@ -70,8 +70,8 @@ class ConfigModel : public RowDiffModel {
   QString filter_;
 };
 
-// What all brokers have in common, as one of them tells it: the same rows without what is set for that broker alone. What can
-// be set for one broker only cannot be changed there.
+// What all brokers have in common, as one of them tells it: the same rows without what is set for that broker alone, be it in the
+// file that it started with. What can be set for one broker only cannot be changed there.
 [[nodiscard]] std::vector<ConfigRow> rows_of_all_brokers(std::vector<ConfigRow> rows_of_one);
 
 }  // namespace hw::ui

@@ -101,7 +101,7 @@ void ConfigDialog::showBroker(std::int32_t id) {
 void ConfigDialog::showAllBrokers(bool all) {
   const auto broker = std::find(brokers_.begin(), brokers_.end(), QString::fromStdString(resource_.name).toInt());
   scope_->setCurrent(static_cast<int>((all ? brokers_.end() : broker) - brokers_.begin()));
-  words_->setText(all ? tr("The common default, where a broker has no value of its own.") : tr("Counts for this one broker, before what all have in common."));
+  words_->setText(all ? tr("Counts where a broker has no value of its own, and before its start file.") : tr("Counts for this one broker, before what all have in common."));
   words_->setToolTip(words_->text());
   panel_->show(all ? ConfigResource{ConfigResource::Kind::broker, {}} : resource_, resource_.name);
 }

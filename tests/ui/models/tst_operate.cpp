@@ -257,7 +257,14 @@ void TestOperate::allBrokersAreOneWithoutItsOwnValues() {
                   {"log.retention.hours", std::string("168"), ConfigSource::defaults}};
   ConfigRow tls;
   tls.name = "ssl.keystore.location";
-  const std::vector<ConfigRow> common = rows_of_all_brokers({row, tls});
+  ConfigRow file;
+  file.name = "num.partitions";
+  file.value = "3";
+  file.source = ConfigSource::start_file;
+  file.synonyms = {{"num.partitions", std::string("3"), ConfigSource::start_file}, {"num.partitions", std::string("1"), ConfigSource::defaults}};
+  const std::vector<ConfigRow> common = rows_of_all_brokers({row, tls, file});
+  QCOMPARE(common[2].source, ConfigSource::defaults);  // what one broker was started with is not common to all
+  QCOMPARE(common[2].value, std::optional<std::string>("1"));
   QCOMPARE(common[0].value, std::optional<std::string>("2"));
   QCOMPARE(common[0].source, ConfigSource::all_brokers);
   QCOMPARE(common[0].synonyms.size(), std::size_t{2});
