@@ -234,6 +234,7 @@ void LeaderStory::tellPartitions(const observe::ClusterView& before, const obser
   std::erase_if(orphans_, [&](const auto& each) { return view.find_topic(each.first.first) == nullptr; });
   for (const Move& move : moves) {
     told << sentence_of(move);
+    lost_ = lost_ < 0 || move.lost < 0 ? -1 : lost_ + move.lost;
   }
   if (leaderless > 0) {
     told << (leaderless == 1 ? Story::tr("%1 has no leader.").arg(leaderless_first)

@@ -23,6 +23,9 @@ class LeaderStory {
  public:
   // `view` is never null. Nothing is told of the first one.
   [[nodiscard]] QStringList take(const observe::ViewPtr& view);
+  // Acknowledged records that were lost by all moves of leaders since forget(); -1: of one it is not known.
+  [[nodiscard]] std::int64_t lost() const { return lost_; }
+  void forget() { lost_ = 0; }
   static constexpr int kTold = 4;  // sentences at once, at most; the rest is counted
 
  private:
@@ -41,6 +44,7 @@ class LeaderStory {
   BrokerId controller_ = kNoBroker;  // the last one that led
   WallTime controller_gone_;         // when it was seen to lead no more; 0: it leads
   bool majority_ = true;
+  std::int64_t lost_ = 0;
   std::map<std::pair<std::string, std::int32_t>, Orphan> orphans_;
   // Of leaders whose node has ended, so that the view has them no more.
   std::map<std::pair<std::string, std::int32_t>, std::shared_ptr<const event::ReplicaCounters>> gone_;

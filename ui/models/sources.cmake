@@ -9,6 +9,7 @@ list(APPEND HW_UI_SOURCES
   ui/models/event_filter.cpp ui/models/event_filter.h
   ui/models/event_model.cpp ui/models/event_model.h
   ui/models/event_text.cpp ui/models/event_text.h
+  ui/models/fault_facts.cpp ui/models/fault_facts.h
   ui/models/group_lag.cpp ui/models/group_lag.h
   ui/models/group_model.cpp ui/models/group_model.h
   ui/models/group_why.cpp ui/models/group_why.h

@@ -221,8 +221,6 @@ void BottomDock::refresh() {
   if (session_ == nullptr || !open_ || tab_ != Tab::events) {
     return;
   }
-  const bool following = following_;
-  const int before = events_->rowCount();
   events_->update(*session_->view());
   for (const Severity severity : kSeverities) {
     severities_->setCount(severity, events_->count(severity));
@@ -234,9 +232,6 @@ void BottomDock::refresh() {
     told_total_ = total;
     filter_->setCounts({.shown = shown, .total = total});
     showNotice(shown, total);
-  }
-  if (following && events_->rowCount() != before) {
-    table_->scrollToBottom();
   }
 }
 
@@ -252,6 +247,7 @@ void BottomDock::showNotice(int shown, int total) {
 
 void BottomDock::refill() {
   told_shown_ = -1;
+  following_ = true;
   refresh();
   table_->scrollToBottom();
 }

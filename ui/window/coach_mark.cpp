@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/window/coach_mark.h"
 
-#include <QHBoxLayout>
+#include <QBoxLayout>
 #include <QPainter>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -29,21 +29,29 @@ class CoachMark::Card : public QWidget {
     doors = new QVBoxLayout;
     doors->setSpacing(t.px(6));
     column->addLayout(doors);
-    auto* row = new QHBoxLayout;
+    row = new QBoxLayout(QBoxLayout::LeftToRight);
     action = new Button(Button::Kind::primary, {}, {}, this);
     row->addWidget(action);
     row->addStretch(1);
     refuse = new Button(Button::Kind::quiet, {}, CoachMark::tr("Don't show hints"), this);
     row->addWidget(refuse);
     column->addLayout(row);
-    setFixedWidth(t.px(270));
+    setFixedWidth(t.px(kWide));
     QObject::connect(action, &Button::clicked, mark, &CoachMark::actionClicked);
     QObject::connect(refuse, &Button::clicked, mark, &CoachMark::hintsRefused);
+  }
+
+  static constexpr int kWide = 270;
+  static constexpr int kNarrow = 190;
+  void setNarrow(bool narrow) {
+    row->setDirection(narrow ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
+    setFixedWidth(Theme::current().px(narrow ? kNarrow : kWide));
   }
 
   TextLabel* title;
   TextLabel* text;
   QVBoxLayout* doors;
+  QBoxLayout* row;
   Button* action;
   Button* refuse;
 
@@ -80,6 +88,14 @@ void CoachMark::setHint(const Hint& hint) {
   }
   card_->setAccessibleName(hint.title);
   card_->adjustSize();
+}
+
+void CoachMark::setNarrow(bool narrow) {
+  if (narrow != narrow_) {
+    narrow_ = narrow;
+    card_->setNarrow(narrow);
+    card_->layout()->activate();
+  }
 }
 
 QString CoachMark::title() const { return card_->title->text(); }

@@ -29,6 +29,9 @@ class CoachMark : public QWidget {
   // In the page's coordinates; an empty anchor draws no line.
   void place(const QPoint& top_left, const QRect& anchor);
   [[nodiscard]] QSize cardSize() const;
+  // Narrow and high, for a crowded page.
+  void setNarrow(bool narrow);
+  [[nodiscard]] bool narrow() const { return narrow_; }
 
  signals:
   void actionClicked();
@@ -39,6 +42,7 @@ class CoachMark : public QWidget {
   void paintEvent(QPaintEvent* event) override;
 
  private:
+  bool narrow_ = false;
   class Card;
   Card* card_;
   QPolygonF line_;  // from the object to the card; empty: none

@@ -31,6 +31,7 @@
 #include "ui/window/bottom_dock.h"
 #include "ui/window/coach_mark.h"
 #include "ui/window/controls.h"
+#include "ui/window/fault_bar.h"
 #include "ui/window/inspector.h"
 #include "ui/window/omnibox.h"
 #include "ui/window/page.h"
@@ -145,7 +146,19 @@ void MainWindow::build() {
     connect(page, &Page::commandRequested, this,
             [this](const QString& id, const QVariantMap& args) { commands_->run(id, args); });
   }
-  upper->addWidget(stack_, 1);
+  auto* pages = new QVBoxLayout;
+  pages->setSpacing(0);
+  fault_bar_ = new FaultBar(central);
+  pages->addWidget(fault_bar_);
+  pages->addWidget(stack_, 1);
+  upper->addLayout(pages, 1);
+  const auto tell = [this](const QString& error) {
+    if (!error.isEmpty()) {
+      say(error, true);
+    }
+  };
+  connect(fault_bar_, &FaultBar::startRequested, this, [this, tell](int node) { SessionNodes::of(session_).act(NodeAction::start, node, tell); });
+  connect(fault_bar_, &FaultBar::healRequested, this, [this, tell] { SessionNodes::of(session_).healAll(tell); });
   inspector_ = new Inspector(central);
   inspector_->setFixedWidth(Theme::current().px(Metrics::kInspector));
   upper->addWidget(inspector_);
@@ -349,6 +362,7 @@ void MainWindow::frame() {
     }
   }
   top_->update(*view);
+  showFaults(view);
   currentPage()->deliverFrame();
   if (inspector_->isVisible()) {
     inspector_->refresh();
@@ -360,6 +374,23 @@ void MainWindow::frame() {
   }
   updateHint();
   meter_.addWork(timer.nsecsElapsed());
+}
+
+void MainWindow::showFaults(const observe::ViewPtr& view) {
+  static_cast<void>(story_.take(view));
+  std::vector<NodeCondition> conditions = SessionNodes::of(session_).conditions();
+  const bool same = faults_of_ != nullptr && faults_of_->topics == view->topics && faults_of_->nodes == view->nodes && faults_of_->quorum == view->quorum &&
+                    conditions == conditions_;
+  if (same) {
+    return;
+  }
+  faults_of_ = view;
+  conditions_ = std::move(conditions);
+  const FaultFacts facts = fault_facts(*view, conditions_, story_.lost());
+  if (!facts.any) {
+    story_.forget();
+  }
+  fault_bar_->take(facts);
 }
 
 void MainWindow::sampleRates() {

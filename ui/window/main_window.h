@@ -12,8 +12,10 @@
 #include <QPointer>
 #include <vector>
 
+#include "ui/models/leader_story.h"
 #include "ui/session/selection.h"
 #include "ui/session/session.h"
+#include "ui/session/session_nodes.h"
 #include "ui/window/command_registry.h"
 #include "ui/window/frame_meter.h"
 #include "ui/window/status_bar.h"
@@ -25,6 +27,7 @@ class QTimer;
 namespace hw::ui {
 
 class BottomDock;
+class FaultBar;
 class CoachMark;
 class EventCaption;
 class Inspector;
@@ -90,6 +93,7 @@ class MainWindow : public QMainWindow {
   void build();
   void frame();
   void sampleRates();
+  void showFaults(const observe::ViewPtr& view);
   void applyWidth();
   void applyRail();
   void placeInspector();
@@ -130,6 +134,7 @@ class MainWindow : public QMainWindow {
   TopBar* top_ = nullptr;
   Rail* rail_ = nullptr;
   QStackedWidget* stack_ = nullptr;
+  FaultBar* fault_bar_ = nullptr;
   Inspector* inspector_ = nullptr;
   InspectorStrip* strip_ = nullptr;
   BottomDock* dock_ = nullptr;
@@ -161,6 +166,9 @@ class MainWindow : public QMainWindow {
   std::uint64_t captioned_ = 0;  // number of the newest event that was told in large
   std::shared_ptr<const void> clients_seen_;
   std::shared_ptr<const void> groups_seen_;
+  LeaderStory story_;            // only for what was lost
+  observe::ViewPtr faults_of_;   // what the fault bar tells of
+  std::vector<NodeCondition> conditions_;
   bool greeted_ = false;  // the demo's first partition has been selected
 
   FrameMeter meter_;

@@ -123,9 +123,15 @@ void MainWindow::placeHint() {
   }
   Page* page = currentPage();
   const observe::ViewPtr view = session_->view();
-  const QSize size = coach_->cardSize();
-  const auto spot = page->freeSpot(size);
-  const QPoint fallback(page->width() - size.width() - 24, page->height() - size.height() - 56);
+  // As usual, or narrow and high where the picture is crowded; over the producers where there is no place at all.
+  std::optional<QPoint> spot;
+  for (const bool narrow : {coach_->narrow(), !coach_->narrow()}) {
+    if (!spot) {
+      coach_->setNarrow(narrow);
+      spot = page->freeSpot(coach_->cardSize());
+    }
+  }
+  const QPoint fallback(24, page->height() - coach_->cardSize().height() - 56);
   Selection about;
   if (hint_step_ == 0 && !view->nodes.empty()) {
     about = Selection::ofNode(view->nodes.begin()->first.value());

@@ -295,6 +295,20 @@ class Matrix : public QObject {
       view->setCurrentIndex(view->model()->index(row, 0));
     }
   }
+  void detail(int index) {
+    if (auto* which = window_->page(QStringLiteral("cluster"))->findChild<SegmentedControl*>(); which != nullptr) {
+      which->setCurrent(index);
+      Q_EMIT which->activated(index);
+    }
+  }
+  // Every button of a page whose accessible name begins so.
+  void press(const char* page, const char* name) {
+    for (QAbstractButton* button : window_->page(QString::fromLatin1(page))->findChildren<QAbstractButton*>()) {
+      if (button->accessibleName().startsWith(QLatin1String(name))) {
+        button->click();
+      }
+    }
+  }
   void showAllConfigs() {
     if (auto* which = child<SegmentedControl>("configsShown"); which != nullptr) {
       which->setCurrent(1);
@@ -330,6 +344,16 @@ class Matrix : public QObject {
   }
 
   // --- a node is killed
+  // Who follows in the first demo partition.
+  [[nodiscard]] int follower() const {
+    const observe::PartitionView* partition = victim();
+    for (const observe::ReplicaView& replica : partition == nullptr ? std::vector<observe::ReplicaView>() : partition->replicas) {
+      if (replica.node != partition->leader) {
+        return replica.node.value();
+      }
+    }
+    return -1;
+  }
   [[nodiscard]] const observe::PartitionView* victim() const {
     const observe::TopicView* topic = session_->view()->find_topic("demo.orders");
     return topic == nullptr || topic->partitions.empty() ? nullptr : topic->partitions.front().get();
@@ -360,6 +384,33 @@ class Matrix : public QObject {
       pause(700);  // what follows from it
     }
   }
+  void act(NodeAction action, int node) {
+    const auto done = std::make_shared<bool>(false);
+    SessionNodes::of(session_).act(action, node, [done](const QString&) { *done = true; });
+    wait([done] { return *done; }, 10'000);
+  }
+  // The killed leader runs again and has what it missed; who watches sees the last steps of it.
+  void bringBack() {
+    const BrokerId killed = victim() == nullptr ? kNoBroker : victim()->leader;
+    killLeader(false, true);
+    pause(1'500);  // it misses something
+    act(NodeAction::start, killed.value());
+    wait([this] { return victim() != nullptr && victim()->isr.size() == victim()->replicas.size(); }, 20'000);
+    pause(1'200);
+  }
+  // Two of three controllers are down: nobody can lead.
+  void loseMajority() {
+    healAll();
+    std::vector<int> nodes;
+    for (const auto& [id, node] : session_->view()->nodes) {
+      nodes.push_back(id.value());
+    }
+    for (std::size_t i = 0; i + 1 < nodes.size(); ++i) {
+      act(NodeAction::kill, nodes[i]);
+    }
+    wait([this] { return session_->view()->quorum->leader == kNoBroker; }, 15'000);
+    pause(1'000);
+  }
   void addKills(std::vector<Scene>& out) {
     if (SessionNodes::of(session_).conditions().size() < 3) {
       return;
@@ -376,6 +427,44 @@ class Matrix : public QObject {
                        }});
       }
     }
+    const Selection first = Selection::ofPartition(QStringLiteral("demo.orders"), 0);
+    for (const char* page : {"cluster", "partitions", "quorum"}) {
+      const Selection selection = std::string_view(page) == "quorum" ? Selection{} : first;
+      out.push_back({QStringLiteral("%1-kill-back").arg(QLatin1String(page)), [=, this] { show(page, selection); }, [this] { healAll(); }, [=, this] {
+                       show(page, selection);
+                       bringBack();
+                     }});
+      out.push_back({QStringLiteral("%1-kill-two").arg(QLatin1String(page)), [=, this] { show(page, selection); }, [this] { healAll(); }, [=, this] {
+                       show(page, selection);
+                       loseMajority();
+                     }});
+    }
+    out.push_back({QStringLiteral("cluster-paused"), [=, this] { show("cluster", first); }, [this] { healAll(); }, [this] {
+                     healAll();
+                     act(NodeAction::pause, session_->view()->nodes.rbegin()->first.value());
+                     pause(2'200);
+                   }});
+    out.push_back({QStringLiteral("partitions-paused"), [=, this] { show("partitions", first); }, [this] { healAll(); }, [=, this] {
+                     healAll();
+                     show("partitions", first);
+                     act(NodeAction::pause, follower());
+                     pause(2'200);
+                   }});
+    out.push_back({QStringLiteral("explain-paused"), [=, this] { show("cluster", first); command("explain.show"); },
+                   [this] { window_->inspector()->showTab(Inspector::Tab::overview); healAll(); }, [this] {
+                     healAll();
+                     act(NodeAction::pause, follower());
+                     pause(2'200);
+                   }});
+    out.push_back({QStringLiteral("quorum-tests"), [this] { show("quorum", {}); }, {}, [this] {
+                     healAll();
+                     show("quorum", {});
+                     press("quorum", "Test: ");
+                     pause(2'500);
+                   }});
+    out.push_back({QStringLiteral("quorum-remove"), [this] { show("quorum", Selection::ofNode(3)); pause(200); command("quorum.remove_voter"); }, {}});
+    out.push_back({QStringLiteral("faults"), [this] { show("cluster", Selection::ofNode(2)); pause(200); command("node.faults"); }, {}, [this] { healAll(); }});
+    out.push_back({QStringLiteral("kill-question"), [this] { show("cluster", Selection::ofNode(2)); pause(200); command("node.kill_or_start"); }, {}, [this] { healAll(); }});
     out.push_back({QStringLiteral("cluster-cut"), [this] { show("cluster", Selection::ofPartition(QStringLiteral("demo.orders"), 0)); },
                    [this] { healAll(); }, [this] {
                      healAll();
@@ -552,6 +641,13 @@ class Matrix : public QObject {
     out.push_back({QStringLiteral("quorum-table"), [this] { show("quorum", Selection::ofNode(1)); command("view.table"); }, [this] { command("view.table"); }});
     out.push_back({QStringLiteral("quorum-node"), [this] { show("quorum", Selection::ofNode(session_->view()->quorum->leader.value())); command("explain.show"); },
                    [this] { window_->inspector()->showTab(Inspector::Tab::overview); }});
+    out.push_back({QStringLiteral("cluster-none"), [this] { show("cluster", Selection::ofCluster()); }, {}});
+    out.push_back({QStringLiteral("cluster-node"), [this] { show("cluster", Selection::ofNode(1)); }, {}});
+    out.push_back({QStringLiteral("cluster-group"), [=, this] { show("cluster", group); }, {}});
+    out.push_back({QStringLiteral("cluster-topic"), [=, this] { show("cluster", topic); }, {}});
+    out.push_back({QStringLiteral("cluster-full"), [=, this] { show("cluster", partition); detail(2); }, [this] { detail(1); }});
+    out.push_back({QStringLiteral("partitions-range"), [=, this] { show("partitions", Selection::ofRange(topic_, 0, 1, 3)); pause(300); }, {}});
+    out.push_back({QStringLiteral("partitions-fit"), [=, this] { show("partitions", partition); press("partitions", "Fit the whole log"); }, [this] { press("partitions", "Follow the end"); }});
     out.push_back({QStringLiteral("topics"), [=, this] { show("topics", topic); }, {}});
     out.push_back({QStringLiteral("clients"), [this] { show("clients", {}); command("connect.help"); }, {}});
     out.push_back({QStringLiteral("doctor"), [this] { command("connect.doctor"); }, {}});

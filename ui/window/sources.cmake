@@ -5,6 +5,7 @@ list(APPEND HW_UI_SOURCES
   ui/window/command_box.cpp ui/window/command_box.h
   ui/window/command_registry.cpp ui/window/command_registry.h ui/window/command_source.h
   ui/window/controls.cpp ui/window/controls.h
+  ui/window/fault_bar.cpp ui/window/fault_bar.h
   ui/window/frame_meter.cpp ui/window/frame_meter.h
   ui/window/inspector.cpp ui/window/inspector.h
   ui/window/hover_row.h

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "ui/models/client_facts.h"
+#include "ui/models/fault_facts.h"
 #include "ui/models/leader_story.h"
 
 using namespace hw;      // NOLINT(google-build-using-namespace): a test
@@ -113,6 +114,63 @@ class TestLeaderStory : public QObject {
     const QStringList back = story.take(view({{.epoch = 2}}));
     QCOMPARE(back.size(), 1);
     QVERIFY2(back.front().startsWith(QStringLiteral("Node 3 is in sync again")), qPrintable(back.front()));
+  }
+
+  // What the bar above every page says before, during and after a kill.
+  void aKillIsToldInTenSeconds() {
+    LeaderStory story;
+    std::vector<NodeCondition> conditions(3);
+    for (int i = 0; i < 3; ++i) {
+      conditions[static_cast<std::size_t>(i)].node = i + 1;
+    }
+    const observe::ViewPtr before = view({{}, {.leader = 1}});
+    (void)story.take(before);
+    QVERIFY(!fault_facts(*before, conditions, story.lost()).any);
+    // During: who, and what it means for records.
+    nodes_[2] = {observe::NodeView::State::killed, 2'000};
+    conditions[1].down = conditions[1].killed = true;
+    const observe::ViewPtr during = view({{}, {.leader = 1}});
+    (void)story.take(during);
+    FaultFacts facts = fault_facts(*during, conditions, story.lost());
+    QVERIFY(facts.any && facts.bad);
+    QVERIFY2(facts.headline.startsWith(QStringLiteral("Node 2 was killed at ")), qPrintable(facts.headline));
+    QVERIFY2(facts.meaning.contains(QStringLiteral("wait for a new leader")), qPrintable(facts.meaning));
+    QVERIFY(!facts.meaning.contains(QStringLiteral("lost")));  // not known before another one leads
+    QCOMPARE(facts.start, 2);
+    QVERIFY(!facts.heal);
+    // After: others lead, nothing acknowledged is lost, and how to go on.
+    const observe::ViewPtr after = view({{.leader = 1, .isr = {1, 3}, .epoch = 1, .at_ms = 2'212}, {.leader = 1, .isr = {1, 3}, .epoch = 1, .at_ms = 2'212}});
+    (void)story.take(after);
+    facts = fault_facts(*after, conditions, story.lost());
+    QVERIFY2(facts.meaning.startsWith(QStringLiteral("Every partition has a leader. No acknowledged record is lost.")), qPrintable(facts.meaning));
+    QCOMPARE(facts.start, 2);
+    // It runs again, and copies.
+    nodes_[2] = {observe::NodeView::State::running, 5'000};
+    conditions[1] = {};
+    conditions[1].node = 2;
+    const observe::ViewPtr back = view({{.leader = 1, .isr = {1, 3}, .epoch = 1}, {.leader = 1, .epoch = 2}});
+    facts = fault_facts(*back, conditions, 0);
+    QVERIFY(facts.any && !facts.bad);
+    QCOMPARE(facts.start, -1);
+    QVERIFY2(facts.meaning.contains(QStringLiteral("what they missed")), qPrintable(facts.meaning));
+    QVERIFY(!fault_facts(*view({{.leader = 1, .epoch = 3}, {.leader = 1, .epoch = 3}}), conditions, 0).any);
+  }
+
+  void lossIsSaid() {
+    nodes_[2] = {observe::NodeView::State::killed, 2'000};
+    std::vector<NodeCondition> conditions(1);
+    conditions.front().node = 2;
+    conditions.front().down = true;
+    const FaultFacts facts = fault_facts(*view({{.leader = 1, .isr = {1}}}), conditions, 17);
+    QVERIFY2(facts.meaning.contains(QStringLiteral("17 acknowledged record(s) are lost")), qPrintable(facts.meaning));
+    // Two faults at once: one button for all.
+    NodeCondition paused;
+    paused.node = 3;
+    paused.paused = true;
+    conditions.push_back(paused);
+    const FaultFacts both = fault_facts(*view({{.leader = 1, .isr = {1}}}), conditions, 0);
+    QVERIFY2(both.headline.contains(QStringLiteral("Node 3 is paused")), qPrintable(both.headline));
+    QVERIFY(both.heal && both.start < 0);
   }
 
   void nodesAreToldFromClients() {

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ui/models/fault_facts.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include "ui/painting/text.h"
+
+namespace hw::ui {
+
+namespace {
+
+struct Words {
+  Q_DECLARE_TR_FUNCTIONS(FaultFacts)
+};
+
+struct Partitions {
+  int leaderless = 0;    // nobody writes or reads there
+  int out_of_sync = 0;   // replicas
+  int below_minimum = 0;
+};
+
+Partitions count(const observe::ClusterView& view, const std::set<BrokerId>& down) {
+  Partitions out;
+  for (const auto& [name, topic] : *view.topics) {
+    std::int32_t own = 0;
+    if (const auto set = topic->configs.find("min.insync.replicas"); set != topic->configs.end()) {
+      std::from_chars(set->second.data(), set->second.data() + set->second.size(), own);
+    }
+    for (const auto& partition : topic->partitions) {
+      if (!partition || partition->replicas.empty()) {
+        continue;
+      }
+      out.leaderless += partition->leader == kNoBroker || down.contains(partition->leader) ? 1 : 0;
+      out.out_of_sync += static_cast<int>(partition->replicas.size()) - static_cast<int>(partition->isr.size());
+      const std::int32_t wanted = std::min<std::int32_t>(own > 0 ? own : partition->min_insync_replicas, static_cast<std::int32_t>(partition->replicas.size()));
+      out.below_minimum += static_cast<std::int32_t>(partition->isr.size()) < wanted ? 1 : 0;
+    }
+  }
+  return out;
+}
+
+QString names(const std::vector<std::int32_t>& nodes) {
+  QStringList all;
+  for (const std::int32_t node : nodes) {
+    all << QString::number(node);
+  }
+  const QString last = all.takeLast();
+  return all.isEmpty() ? last : Words::tr("%1 and %2").arg(all.join(QStringLiteral(", ")), last);
+}
+
+QString said_of(const std::vector<std::int32_t>& nodes, const QString& one, const QString& several) {
+  return (nodes.size() == 1 ? one : several).arg(names(nodes));
+}
+
+}  // namespace
+
+FaultFacts fault_facts(const observe::ClusterView& view, const std::vector<NodeCondition>& conditions, std::int64_t lost) {
+  FaultFacts out;
+  std::set<BrokerId> down;
+  std::vector<std::int32_t> ended;
+  std::vector<std::int32_t> starting;
+  std::vector<std::int32_t> paused;
+  std::vector<std::int32_t> cut;
+  std::vector<std::int32_t> slow;
+  std::vector<std::int32_t> fenced;
+  bool killed = false;
+  std::int64_t since_ms = -1;
+  for (const auto& [id, node] : view.nodes) {
+    using State = observe::NodeView::State;
+    if (node->state == State::killed || node->state == State::stopped) {
+      down.insert(id);
+      ended.push_back(id.value());
+      killed = killed || node->state == State::killed;
+      since_ms = std::max(since_ms, node->since.ms);
+    } else if (node->state == State::starting) {
+      starting.push_back(id.value());
+    } else if (node->broker && node->registered && node->fenced) {
+      fenced.push_back(id.value());
+    }
+  }
+  for (const NodeCondition& condition : conditions) {
+    if (condition.down) {
+      continue;
+    }
+    for (auto& [is, list] : {std::pair{condition.paused, &paused}, std::pair{condition.cut_off, &cut}, std::pair{condition.slow, &slow}}) {
+      if (is) {
+        list->push_back(condition.node);
+      }
+    }
+  }
+  const Partitions partitions = count(view, down);
+  const auto voters = static_cast<int>(view.quorum->voters.size());
+  const auto voting = static_cast<int>(std::count_if(view.quorum->voters.begin(), view.quorum->voters.end(),
+                                                     [&](const auto& voter) { return !down.contains(voter.id); }));
+  const bool majority = voters == 0 || voting * 2 > voters;
+  QStringList said;
+  if (!ended.empty()) {
+    said << (ended.size() > 1 ? Words::tr("Nodes %1 are down.").arg(names(ended))
+             : killed         ? Words::tr("Node %1 was killed at %2.").arg(names(ended), format_time(since_ms).section(QLatin1Char('.'), 0, 0))
+                              : Words::tr("Node %1 was stopped at %2.").arg(names(ended), format_time(since_ms).section(QLatin1Char('.'), 0, 0)));
+  }
+  if (!paused.empty()) {
+    said << said_of(paused, Words::tr("Node %1 is paused: its sockets are open, and silent."), Words::tr("Nodes %1 are paused: their sockets are open, and silent."));
+  }
+  if (!cut.empty()) {
+    said << said_of(cut, Words::tr("Node %1 is cut off from the other nodes."), Words::tr("Nodes %1 are cut off from the other nodes."));
+  }
+  if (!slow.empty()) {
+    said << said_of(slow, Words::tr("What node %1 and the others send each other is late."), Words::tr("What nodes %1 and the others send each other is late."));
+  }
+  const bool by_hand = !said.isEmpty();
+  if (said.isEmpty() && !starting.empty() && view.nodes.size() > 1 && partitions.out_of_sync > 0) {
+    said << said_of(starting, Words::tr("Node %1 starts."), Words::tr("Nodes %1 start."));
+  }
+  if (said.isEmpty() && !fenced.empty() && view.nodes.size() > 1 && partitions.out_of_sync + partitions.leaderless > 0) {
+    said << said_of(fenced, Words::tr("Node %1 is fenced: the controller has not heard from it yet."),
+                    Words::tr("Nodes %1 are fenced: the controller has not heard from them yet."));
+  }
+  if (said.isEmpty() && partitions.out_of_sync > 0 && partitions.leaderless == 0) {
+    said << Words::tr("Every node runs again.");
+  }
+  if (said.isEmpty() && partitions.leaderless == 0 && majority) {
+    return out;  // all is well
+  }
+  out.any = true;
+  out.headline = said.isEmpty() ? Words::tr("Not every partition has a leader.") : said.join(QLatin1Char(' '));
+  QStringList means;
+  if (partitions.leaderless > 0) {
+    means << (majority ? Words::tr("%Ln partition(s) wait for a new leader: nobody writes or reads there until then.", nullptr, partitions.leaderless)
+                       : Words::tr("%Ln partition(s) have no leader, and no majority of controllers is left to choose one.", nullptr, partitions.leaderless));
+  } else if (!majority) {
+    means << Words::tr("No majority of controllers: records still flow, but topics, leaders and in-sync sets cannot change.");
+  } else {
+    means << Words::tr("Every partition has a leader.");
+  }
+  if (lost > 0) {
+    means << Words::tr("%Ln acknowledged record(s) are lost.", nullptr, static_cast<int>(std::min<std::int64_t>(lost, INT32_MAX)));
+  } else if (lost == 0 && by_hand && partitions.leaderless == 0) {
+    means << Words::tr("No acknowledged record is lost.");
+  }
+  if (partitions.below_minimum > 0) {
+    means << Words::tr("%Ln partition(s) have too few in-sync replicas: acks=all is refused there.", nullptr, partitions.below_minimum);
+  } else if (!by_hand && partitions.out_of_sync > 0) {
+    means << Words::tr("%Ln replica(s) copy what they missed.", nullptr, partitions.out_of_sync);
+  }
+  out.meaning = means.join(QLatin1Char(' '));
+  out.bad = !ended.empty() || lost > 0 || partitions.leaderless > 0;
+  const bool touchable = !conditions.empty();
+  out.start = touchable && ended.size() == 1 && paused.empty() && cut.empty() && slow.empty() ? ended.front() : -1;
+  out.heal = touchable && by_hand && out.start < 0;
+  return out;
+}
+
+}  // namespace hw::ui
