@@ -138,7 +138,8 @@ void MainWindow::placeHint() {
   } else if (hint_step_ == 1) {
     about = Selection::ofPartition(hint_about_.topic, hint_about_.partition);
   }
-  coach_->place(spot.value_or(fallback), about.none() ? QRect() : page->anchor(about));
+  // Where it covers something anyhow, a line across the picture would only be in the way.
+  coach_->place(spot.value_or(fallback), about.none() || !spot ? QRect() : page->anchor(about));
   coach_->raise();
 }
 
