@@ -40,6 +40,7 @@ constexpr std::int64_t kReadPatienceMs = 3'000;
 constexpr int kSide = 436;
 constexpr int kSideNarrow = 350;
 constexpr int kSideWide = 620;
+constexpr int kRoomForAll = 520;
 
 // Three voters and a crown: what will appear.
 void draw_quorum(QPainter& p, const QRectF& r) {
@@ -77,9 +78,17 @@ class QuorumBoard : public QWidget {
 
   void setAnswer(Trial trial, const TrialAnswer& answer) {
     const QString took = format_duration(std::max<std::int64_t>(1, answer.ms));
-    results_[trial] = answer.error.isEmpty() ? Result{QuorumPage::tr("works now, in %1").arg(took), Tone::ok, answer.did}
-                                             : Result{QuorumPage::tr("failed after %1").arg(took), Tone::err, answer.error};
+    results_[trial] = answer.error.isEmpty() ? Result{QuorumPage::tr("works, %1").arg(took), Tone::ok, answer.did}
+                                             : Result{QuorumPage::tr("failed, %1").arg(took), Tone::err, answer.error};
     refresh();
+  }
+
+  // Where the page is low: the metadata log below needs the room.
+  void setCompact(bool compact) {
+    if (compact != compact_) {
+      compact_ = compact;
+      refresh();
+    }
   }
 
   // `lost`: it is so now, and not only what would be.
@@ -103,7 +112,7 @@ class QuorumBoard : public QWidget {
     text_left(p, 16, 16, lost_ ? QuorumPage::tr("What works now") : QuorumPage::tr("If the majority is lost"), FontRole::body_strong, c.text);
     text_fit(p, 16, 34, wide - 32, QuorumPage::tr("Without a majority, data still flows. Changes wait."), FontRole::caption, c.text2);
     for (std::size_t i = 0; i < effects_.size(); ++i) {
-      const double y = kHead + kLine * (static_cast<double>(i) + 0.5);
+      const double y = kHead + line() * (static_cast<double>(i) + 0.5);
       const QuorumEffect& effect = effects_[i];
       const Result* result = resultOf(effect);
       const bool works = result != nullptr && result->tone != Tone::runs ? result->tone == Tone::ok : effect.works;
@@ -116,7 +125,7 @@ class QuorumBoard : public QWidget {
         color = result->tone == Tone::ok ? c.ok_t : (result->tone == Tone::err ? c.err_t : c.text2);
       }
       text_right(p, wide - 16 - kTest - 10, y, why, FontRole::caption, color);
-      p.fillRect(QRectF(16, kHead + kLine * static_cast<double>(i + 1) - 1, wide - 32, 1), c.hair);
+      p.fillRect(QRectF(16, kHead + line() * static_cast<double>(i + 1) - 1, wide - 32, 1), c.hair);
     }
   }
 
@@ -125,7 +134,7 @@ class QuorumBoard : public QWidget {
     // What was tried, in full.
     if (event->type() == QEvent::ToolTip) {
       const double y = static_cast<QHelpEvent*>(event)->pos().y() / Theme::current().scale();
-      const auto row = static_cast<std::size_t>(std::max(0.0, (y - kHead) / kLine));
+      const auto row = static_cast<std::size_t>(std::max(0.0, (y - kHead) / line()));
       const Result* result = y >= kHead && row < effects_.size() ? resultOf(effects_[row]) : nullptr;
       setToolTip(result == nullptr ? QString() : result->detail);
     }
@@ -160,7 +169,7 @@ class QuorumBoard : public QWidget {
   }
   void refresh() {
     const Theme& t = Theme::current();
-    setFixedHeight(t.px(kHead + kLine * static_cast<double>(effects_.size()) + 8));
+    setFixedHeight(t.px(kHead + line() * static_cast<double>(effects_.size()) + 8));
     QStringList words;
     for (std::size_t i = 0; i < effects_.size(); ++i) {
       const QuorumEffect& effect = effects_[i];
@@ -168,7 +177,7 @@ class QuorumBoard : public QWidget {
       words << QuorumPage::tr("%1: %2, %3").arg(effect.what, effect.works ? QuorumPage::tr("works") : QuorumPage::tr("does not work"),
                                                 result == nullptr ? effect.why : QStringLiteral("%1 %2").arg(result->text, result->detail).trimmed());
       if (tests_[i] != nullptr) {
-        tests_[i]->setGeometry(width() - t.px(16 + kTest), t.px(kHead + kLine * static_cast<double>(i) + 2), t.px(kTest), t.px(kLine - 5));
+        tests_[i]->setGeometry(width() - t.px(16 + kTest), t.px(kHead + line() * static_cast<double>(i) + 2), t.px(kTest), t.px(line() - 5));
         tests_[i]->setEnabled(result == nullptr || result->tone != Tone::runs);
         tests_[i]->setAccessibleDescription(result == nullptr ? QString() : QStringLiteral("%1 %2").arg(result->text, result->detail).trimmed());
       }
@@ -178,12 +187,13 @@ class QuorumBoard : public QWidget {
   }
 
   static constexpr double kHead = 48;
-  static constexpr double kLine = 28;
+  [[nodiscard]] double line() const { return compact_ ? 24 : 28; }
   static constexpr double kTest = 52;
   std::function<void(Trial)> try_out_;
   std::vector<QuorumEffect> effects_;
   std::vector<Button*> tests_;  // one per effect; null: it cannot be tried
   std::map<Trial, Result> results_;
+  bool compact_ = false;
   bool shown_ = false;
   bool lost_ = false;
 };
@@ -461,6 +471,13 @@ bool QuorumPage::toggleTable() {
     table_view_->setFocus();
   }
   return true;
+}
+
+void QuorumPage::resizeEvent(QResizeEvent* event) {
+  Page::resizeEvent(event);
+  const bool low = height() < Theme::current().px(kRoomForAll);
+  board_->setCompact(low);
+  record_text_->setVisible(!low);
 }
 
 void QuorumPage::showEvent(QShowEvent* event) {

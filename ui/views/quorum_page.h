@@ -50,6 +50,7 @@ class QuorumPage : public Page, public CommandSource {
 
  protected:
   void frame() override;
+  void resizeEvent(QResizeEvent* event) override;
   void showEvent(QShowEvent* event) override;
   void hideEvent(QHideEvent* event) override;
 

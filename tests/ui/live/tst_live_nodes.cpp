@@ -385,7 +385,7 @@ class TestLiveNodes : public QObject {
       button->click();
       QVERIFY2(!button->isEnabled(), qPrintable(button->accessibleName() + QStringLiteral(": ") + button->accessibleDescription()));
       QTRY_VERIFY2_WITH_TIMEOUT(button->isEnabled(), qPrintable(button->accessibleName()), kSoonMs);
-      QVERIFY2(button->accessibleDescription().startsWith(QStringLiteral("works now, in ")),
+      QVERIFY2(button->accessibleDescription().startsWith(QStringLiteral("works, ")),
                qPrintable(button->accessibleName() + QStringLiteral(": ") + button->accessibleDescription()));
     }
     QCOMPARE(tried, 5);
