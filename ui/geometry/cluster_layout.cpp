@@ -225,7 +225,7 @@ void place_producers(const LayoutIn& in, double left, double width, ClusterLayou
     total += height_of(p);
   }
   const auto count = static_cast<double>(std::max<std::size_t>(1, in.producers.size()));
-  const double gap = std::clamp(std::floor((end - top - total) / count), 12.0, 64.0);
+  const double gap = std::clamp(std::floor((end - top - total) / count), 12.0, 44.0);
   double y = top;
   for (const LayoutProducer& p : in.producers) {
     const double height = height_of(p);

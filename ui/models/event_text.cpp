@@ -379,18 +379,18 @@ class Teller {
       say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "Group %1 rebalanced in %2: members %3 to %4"))
                            .arg(text_of(e.group))
                            .arg(short_duration(e.total_us))
-                           .arg(e.members_before)
-                           .arg(e.members_after));
+                           .arg(format_count(e.members_before))
+                           .arg(format_count(e.members_after)));
       out_.about = Selection::ofGroup(text_of(e.group));
       return;
     }
     say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "Group %1 rebalanced in %2: members %3 to %4, %5 of %6 partitions moved"))
                          .arg(text_of(e.group))
                          .arg(short_duration(e.total_us))
-                         .arg(e.members_before)
-                         .arg(e.members_after)
-                         .arg(e.moved)
-                         .arg(e.partitions_before));
+                         .arg(format_count(e.members_before))
+                         .arg(format_count(e.members_after))
+                         .arg(format_count(e.moved))
+                         .arg(format_count(e.partitions_before)));
     out_.about = Selection::ofGroup(text_of(e.group));
   }
   void operator()(const event::OffsetCommitted& e) {
