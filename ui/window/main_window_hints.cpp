@@ -131,6 +131,9 @@ void MainWindow::placeHint() {
       spot = page->freeSpot(coach_->cardSize());
     }
   }
+  if (!spot) {
+    coach_->setNarrow(true);  // covers the least, and stays so
+  }
   const QPoint fallback(24, page->height() - coach_->cardSize().height() - 56);
   Selection about;
   if (hint_step_ == 0 && !view->nodes.empty()) {
