@@ -259,7 +259,7 @@ void NodeCore::Impl::give_up(const std::string& why) {
   for (const ConnectionId id : all) {
     close(id, why);
   }
-  emit(event::NodeStopped{options_.node, false});
+  emit(event::NodeStopped{options_.node, false, why});
 }
 
 void NodeCore::Impl::disk_done(std::uint64_t id, const Result<void>& result, Now now, Outputs& outputs) {

@@ -35,6 +35,7 @@ struct NodeReady { BrokerId node; };
 struct NodeStopped {
   BrokerId node;
   bool clean = true;
+  std::string why{};  // not empty: it ended by itself, because of this
 };
 struct ConnectionOpened {
   ConnectionId connection;

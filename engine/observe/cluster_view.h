@@ -118,6 +118,7 @@ struct NodeView {
   bool in_controlled_shutdown = false;
   std::string rack;
   WallTime registration_since;  // of the last of these changes
+  std::string why;              // killed, and not empty: nobody killed it, it ended by itself because of this
 };
 
 // One replica of the metadata log.

@@ -268,6 +268,7 @@ bool Reducer::on(const event::NodeStarted& e, const event::Stamped& s) {
   view.controller = e.controller;
   view.state = NodeView::State::starting;
   view.since = s.at;
+  view.why.clear();
   view.directory = e.directory;
   view.counters = e.counters;
   if (const auto known = registrations_.find(e.node); known != registrations_.end()) {
@@ -290,6 +291,7 @@ bool Reducer::on(const event::NodeStopped& e, const event::Stamped& s) {
   NodeView& view = node(e.node);
   view.state = e.clean ? NodeView::State::stopped : NodeView::State::killed;
   view.since = s.at;
+  view.why = e.why;
   node_gone(e.node, s.at);
   return true;
 }

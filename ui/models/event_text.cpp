@@ -74,9 +74,13 @@ class Teller {
     out_.about = Selection::ofNode(e.node.value());
   }
   void operator()(const event::NodeStopped& e) {
-    say(Glyph::cross, (e.clean ? tr(QT_TRANSLATE_NOOP("Events", "Node %1 stopped"))
-                               : tr(QT_TRANSLATE_NOOP("Events", "Node %1 was killed")))
-                          .arg(e.node.value()));
+    if (!e.why.empty()) {
+      say(Glyph::cross, tr(QT_TRANSLATE_NOOP("Events", "Node %1 stopped itself: %2")).arg(e.node.value()).arg(text_of(e.why)));
+    } else {
+      say(Glyph::cross, (e.clean ? tr(QT_TRANSLATE_NOOP("Events", "Node %1 stopped"))
+                                 : tr(QT_TRANSLATE_NOOP("Events", "Node %1 was killed")))
+                            .arg(e.node.value()));
+    }
     out_.about = Selection::ofNode(e.node.value());
   }
   void operator()(const event::ConnectionOpened& e) {

@@ -281,10 +281,14 @@ void about_node(InspectorFacts& out, const ClusterView& view, const Selection& s
       state = words(InspectorText::tr("State"), InspectorText::tr("stopped"), Glyph::cross);
       break;
     case observe::NodeView::State::killed:
-      state = words(InspectorText::tr("State"), InspectorText::tr("killed"), Glyph::cross);
+      state = words(InspectorText::tr("State"), node.why.empty() ? InspectorText::tr("killed") : InspectorText::tr("stopped itself"),
+                    Glyph::cross);
       break;
   }
   s.facts.push_back(state);
+  if (!node.why.empty()) {
+    s.facts.push_back(words(InspectorText::tr("Because"), text_of(node.why)));
+  }
   s.facts.push_back(fact(InspectorText::tr("Since"), format_time(node.since.ms)));
   s.facts.push_back(fact(InspectorText::tr("Address"), QStringLiteral("%1:%2").arg(text_of(node.host)).arg(node.port)));
   s.facts.push_back(node.directory.empty() ? words(InspectorText::tr("Records"), InspectorText::tr("in memory"))

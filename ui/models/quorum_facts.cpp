@@ -4,6 +4,7 @@
 #include <QCoreApplication>
 #include <algorithm>
 
+#include "ui/models/replica_facts.h"
 #include "ui/painting/text.h"
 
 namespace hw::ui {
@@ -90,9 +91,7 @@ QuorumReplica replica_of(const observe::ClusterView& view, std::int32_t id, bool
   }
   const NodeCondition* condition = condition_of(conditions, id);
   if (!online && known != quorum.replicas.end()) {
-    const bool killed = node != view.nodes.end() && node->second->state == observe::NodeView::State::killed;
-    const QString since = node == view.nodes.end() ? QString() : format_time(node->second->since.ms).section(QLatin1Char('.'), 0, 0);
-    out.role = (killed ? Words::tr("killed %1") : Words::tr("stopped %1")).arg(since).trimmed();
+    out.role = node == view.nodes.end() ? Words::tr("offline") : ended_text(*node->second);
     out.state = ReplicaState::offline;
     out.glyph = Glyph::cross;
     return out;

@@ -30,10 +30,7 @@ void say(ReplicaFacts& r, const observe::ClusterView& view, bool leader_gone) {
   }
   if (!r.online) {
     const auto node = view.nodes.find(BrokerId(r.node));
-    const bool killed = node != view.nodes.end() && node->second->state == observe::NodeView::State::killed;
-    r.note = node == view.nodes.end() ? Words::tr("offline")
-                                      : (killed ? Words::tr("killed %1") : Words::tr("stopped %1"))
-                                            .arg(format_time(node->second->since.ms).section(QLatin1Char('.'), 0, 0));
+    r.note = node == view.nodes.end() ? Words::tr("offline") : ended_text(*node->second);
     r.fails = true;
     return;
   }
@@ -63,6 +60,14 @@ void say(ReplicaFacts& r, const observe::ClusterView& view, bool leader_gone) {
 }
 
 }  // namespace
+
+QString ended_text(const observe::NodeView& node) {
+  const QString since = format_time(node.since.ms).section(QLatin1Char('.'), 0, 0);
+  if (!node.why.empty()) {
+    return Words::tr("stopped itself %1").arg(since);
+  }
+  return (node.state == observe::NodeView::State::killed ? Words::tr("killed %1") : Words::tr("stopped %1")).arg(since);
+}
 
 const ReplicaFacts* PartitionFacts::find(std::int32_t node) const {
   const auto at = std::find_if(replicas.begin(), replicas.end(), [&](const ReplicaFacts& r) { return r.node == node; });

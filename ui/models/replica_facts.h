@@ -43,6 +43,9 @@ struct PartitionFacts {
   [[nodiscard]] const ReplicaFacts* find(std::int32_t node) const;
 };
 
+// "killed 12:00:05" of a node that has ended; short.
+[[nodiscard]] QString ended_text(const observe::NodeView& node);
+
 // `topic` may be null; it has the topic's own min.insync.replicas.
 [[nodiscard]] PartitionFacts partition_facts(const observe::ClusterView& view, const observe::TopicView* topic,
                                              const observe::PartitionView& partition, std::int64_t now_ms);

@@ -745,6 +745,7 @@ QString ClusterCanvas::objectSentence(int index) const {
       const ClusterModel::Node& n = model_.nodes()[item.a];
       const QString fault = fault_word(n);
       const QString state = !fault.isEmpty() ? fault
+                            : !n.why.isEmpty() ? tr("stopped itself: %1").arg(n.why)
                             : n.offline() ? (n.state == observe::NodeView::State::killed ? tr("killed") : tr("stopped"))
                             : n.state == observe::NodeView::State::starting ? tr("starting")
                                                                             : tr("running");
@@ -1002,7 +1003,9 @@ void ClusterCanvas::paintNodeCard(QPainter& p, std::size_t index) {
     color = c.warn_t;
     font = FontRole::caption_strong;
   } else if (node.offline()) {
-    role = (node.state == observe::NodeView::State::killed ? tr("killed %1") : tr("stopped %1")).arg(format_time(node.since.ms).section(QLatin1Char('.'), 0, 0));
+    role = (!node.why.isEmpty()                                  ? tr("stopped itself %1")
+            : node.state == observe::NodeView::State::killed ? tr("killed %1")
+                                                                 : tr("stopped %1")).arg(format_time(node.since.ms).section(QLatin1Char('.'), 0, 0));
     color = c.err_t;
     font = FontRole::caption_strong;
   } else if (node.state == observe::NodeView::State::starting) {

@@ -228,6 +228,7 @@ void ClusterModel::rebuildNodeList() {
     shown.port = node->port == 0 ? QString() : QStringLiteral(":%1").arg(node->port);
     shown.state = node->state;
     shown.since = node->since;
+    shown.why = QString::fromStdString(node->why);
     shown.fenced = node->registered && node->fenced;
     shown.leaving = node->registered && node->in_controlled_shutdown;
     shown.counters = node->counters;

@@ -55,6 +55,7 @@ class ClusterModel {
     QString title;
     QString port;
     observe::NodeView::State state = observe::NodeView::State::starting;
+    QString why;  // killed: not empty where it ended by itself
     WallTime since;
     int leaders = 0;
     bool fenced = false;   // the controller takes it for dead, or has not let it in yet

@@ -190,6 +190,7 @@ ClusterView twin(const std::vector<event::Stamped>& all, std::size_t published) 
       nodes[stopped->node].state =
           stopped->clean ? NodeView::State::stopped : NodeView::State::killed;
       nodes[stopped->node].since = s.at;
+      nodes[stopped->node].why = stopped->why;
       gone(stopped->node);
     } else if (const auto* opened = std::get_if<event::ConnectionOpened>(&s.event)) {
       connections[opened->connection] = {opened->connection, s.node, opened->peer, {}, {}, {}, s.at,
@@ -422,7 +423,7 @@ event::Any random_event(Prng& prng, std::map<std::string, Uuid>& live, std::uint
     case 1:
       return event::NodeReady{node};
     case 2:
-      return event::NodeStopped{node, prng.below(2) == 0};
+      return event::NodeStopped{node, prng.below(2) == 0, prng.below(2) == 0 ? "because" : ""};
     case 3:
       return event::ConnectionOpened{connection, "p", nullptr};
     case 4:
@@ -693,8 +694,9 @@ class TestReducer : public QObject {
     QCOMPARE(a->quorum->tracked.front().replica, BrokerId(2));
     QCOMPARE(a->quorum->history.size(), std::size_t{4});
     QVERIFY(a->quorum->replicas.at(BrokerId(1)).counters != nullptr);
-    // The leader's node ends; who says later that it follows it is late.
-    feed(event::NodeStopped{BrokerId(1), false});
+    // The leader's node ends, by itself; who says later that it follows it is late.
+    feed(event::NodeStopped{BrokerId(1), false, "no space left on the disk"});
+    QCOMPARE(feed.reducer.publish()->nodes.at(BrokerId(1))->why, std::string("no space left on the disk"));
     role(3, QuorumRole::follower, 1, 1, QuorumCause::heard_of_leader);
     const ViewPtr b = feed.reducer.publish();
     QCOMPARE(b->quorum->leader, kNoBroker);

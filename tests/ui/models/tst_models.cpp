@@ -5,6 +5,7 @@
 
 #include "tests/ui/support/fake_session.h"
 #include "ui/models/event_model.h"
+#include "ui/models/event_text.h"
 #include "ui/models/inspector_facts.h"
 #include "ui/models/topic_model.h"
 #include "ui/models/topic_rules.h"
@@ -165,6 +166,22 @@ class TestModels : public QObject {
     QVERIFY(explain.prose.contains("node 2"));
     QVERIFY(explain.formula.join(' ').contains("min LEO over ISR"));
     QVERIFY(facts.explain.size() >= 4);
+  }
+
+  void a_node_that_stopped_itself_says_why() {
+    FakeSession session(FakeSession::Options{.nodes = 3});
+    session.tick(250);
+    const auto says = [&](const char* word) {
+      const InspectorFacts facts = inspect(*session.view(), Selection::ofNode(2), {});
+      const std::vector<Fact>& state = facts.overview.at(0).facts;
+      return std::any_of(state.begin(), state.end(), [&](const Fact& fact) { return fact.value.contains(QLatin1String(word)); });
+    };
+    QVERIFY(!says("stopped itself"));
+    session.stopNode(2, "cannot flush the metadata log");
+    QVERIFY(says("stopped itself"));
+    QVERIFY(says("cannot flush the metadata log"));
+    const EventText told = describe_event(session.view()->recent->back(), *session.view());
+    QVERIFY2(told.sentence.contains(QStringLiteral("stopped itself: cannot flush the metadata log")), qPrintable(told.sentence));
   }
 
   void what_is_gone_is_said() {

@@ -382,12 +382,13 @@ void FakeSession::startClock(int interval_ms) { clock_.start(interval_ms); }
 
 void FakeSession::sendEmptyFrame() { Q_EMIT frameReady(); }
 
-void FakeSession::stopNode(std::int32_t node) {
+void FakeSession::stopNode(std::int32_t node, const std::string& why) {
   auto copy = std::make_shared<observe::NodeView>(*nodes_[BrokerId(node)]);
-  copy->state = observe::NodeView::State::stopped;
+  copy->state = why.empty() ? observe::NodeView::State::stopped : observe::NodeView::State::killed;
   copy->since = WallTime{now_ms_};
+  copy->why = why;
   nodes_[BrokerId(node)] = copy;
-  remember(BrokerId(node), event::NodeStopped{BrokerId(node), true});
+  remember(BrokerId(node), event::NodeStopped{BrokerId(node), why.empty(), why});
   publish();
   Q_EMIT frameReady();
 }

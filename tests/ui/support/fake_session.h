@@ -41,7 +41,7 @@ class FakeSession : public Session, public SessionAdmin {
   void stopClock() { clock_.stop(); }
   // A frame without any difference (what a careless engine might send).
   void sendEmptyFrame();
-  void stopNode(std::int32_t node);
+  void stopNode(std::int32_t node, const std::string& why = {});  // `why` not empty: it ends by itself
   void setForeignRecords(std::int64_t records) { foreign_records_ = records; }
   // The next createTopic, deleteTopic, produce or read answers with this error.
   void failNext(const QString& error) { next_error_ = error; }

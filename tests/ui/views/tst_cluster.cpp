@@ -69,6 +69,7 @@ class TestCluster : public QObject {
   void every_object_has_a_sentence();
   void accessible_action_selects();
   void a_stopped_node_is_offline();
+  void a_node_that_stopped_itself_says_why();
   void many_partitions_become_a_matrix();
   void table_form_shows_the_same();
   void the_empty_cluster_says_so();
@@ -348,6 +349,20 @@ void TestCluster::a_stopped_node_is_offline() {
   QCOMPARE(f.page.attention(), Glyph::cross);
   const int index = f.find(Selection::ofNode(3));
   QVERIFY(f.canvas().objectSentence(index).contains(QStringLiteral("stopped")));
+}
+
+void TestCluster::a_node_that_stopped_itself_says_why() {
+  FakeSession::Options options;
+  options.nodes = 3;
+  Fixture f(options);
+  f.frame(1'000);
+  f.session.stopNode(3, "cannot flush the metadata log: no space left");
+  f.frame(0);
+  const ClusterModel::Node& node = f.canvas().model().nodes()[2];
+  QVERIFY(node.offline());
+  const QString sentence = f.canvas().objectSentence(f.find(Selection::ofNode(3)));  // the tooltip, too
+  QVERIFY2(sentence.contains(QStringLiteral("stopped itself: cannot flush the metadata log: no space left")), qPrintable(sentence));
+  QVERIFY(!sentence.contains(QStringLiteral("killed")));
 }
 
 void TestCluster::many_partitions_become_a_matrix() {
