@@ -153,14 +153,14 @@ std::optional<std::string> topic_configs_error(
     return "this broker has no remote storage, so remote.storage.enable cannot be set";
   }
   const BrokerLayers layers = layers_of(image, broker, node);
-  const auto number = [&](std::string_view key) {
+  const auto to_be = [&](std::string_view key) {
     const ConfigDef& def = *find_topic_config(key);
     const auto own = parsed.find(key);
     const std::string text = own != parsed.end() ? own->second : resolve(def, def.synonyms, layers).value.value_or("0");
     return parse_integer(text, std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()).value_or(0);
   };
-  const std::int64_t min_lag = number("min.compaction.lag.ms");
-  const std::int64_t max_lag = number("max.compaction.lag.ms");
+  const std::int64_t min_lag = to_be("min.compaction.lag.ms");
+  const std::int64_t max_lag = to_be("max.compaction.lag.ms");
   if (min_lag > max_lag) {
     return "min.compaction.lag.ms (" + std::to_string(min_lag) + ") is above max.compaction.lag.ms (" +
            std::to_string(max_lag) + ")";
