@@ -65,7 +65,6 @@ void TestSim::single_replicas() {
 void TestSim::rare_branches_are_reached_data() {
   QTest::addColumn<int>("mark");
   QTest::newRow("a fetch of a life before") << static_cast<int>(trial::Mark::fetch_stale_broker_epoch);
-  QTest::newRow("min.insync.replicas raised while acks=all waits") << static_cast<int>(trial::Mark::produce_min_isr_lost);
 }
 
 void TestSim::rare_branches_are_reached() {
@@ -82,15 +81,7 @@ void TestSim::rare_branches_are_reached() {
     options.fault_interval_ms = 1'000;
     options.configs["broker.session.timeout.ms"] = "1500";
     options.configs["broker.heartbeat.interval.ms"] = "400";
-    if (mark == static_cast<int>(trial::Mark::fetch_stale_broker_epoch)) {
-      options.faults = {sim::Fault::old_life};
-    } else {
-      options.unclean = true;
-      options.faults = {sim::Fault::kill, sim::Fault::pause};
-      options.fault_length_ms = 1'000;
-      options.deeds = {sim::Deed::configure};
-      options.deed_interval_ms = 100;
-    }
+    options.faults = {sim::Fault::old_life};
     const sim::Outcome outcome = sim::run(options);
     QVERIFY2(outcome.violations.empty(), qPrintable(text_of(options, outcome)));
     if (outcome.marks[static_cast<std::size_t>(mark)] > 0) {
