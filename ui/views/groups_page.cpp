@@ -340,6 +340,12 @@ void GroupsPage::fitHeights() {
   if (all <= 0 || !details_->isVisibleTo(this)) {
     return;
   }
+  // Setting what is set already would lay out and paint the whole page again, for ever.
+  const std::array<int, 4> fitted{all, details_->height(), model_->rowCount(), t.px(1'000)};
+  if (fitted == fitted_) {
+    return;
+  }
+  fitted_ = fitted;
   constexpr int kTitle = 28;
   const int strip = t.px(kTitle + Metrics::kRowHeader + 2 * Metrics::kRow);
   const int told = t.px(272);  // what there is to say about a group that lags

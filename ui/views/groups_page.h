@@ -78,6 +78,7 @@ class GroupsPage : public ListPage, public CommandSource {
   QVBoxLayout* room_;   // of the details
   QHBoxLayout* upper_;  // matrix and words
   bool heights_chosen_ = false;
+  std::array<int, 4> fitted_{};  // what the heights were made for: all there is, the part below, groups, scale
   TextLabel* name_;
   TextLabel* caption_;
   TextLabel* idle_;
