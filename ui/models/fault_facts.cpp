@@ -18,11 +18,13 @@ struct Words {
 
 struct Partitions {
   int leaderless = 0;    // nobody writes or reads there
+  int stranded = 0;      // of these, where no replica that may lead runs: only a node that comes back helps
+  int silent = 0;        // led by a node that is paused
   int out_of_sync = 0;   // replicas
   int below_minimum = 0;
 };
 
-Partitions count(const observe::ClusterView& view, const std::set<BrokerId>& down) {
+Partitions count(const observe::ClusterView& view, const std::set<BrokerId>& down, const std::set<BrokerId>& silent, const std::set<BrokerId>& away) {
   Partitions out;
   for (const auto& [name, topic] : *view.topics) {
     std::int32_t own = 0;
@@ -33,10 +35,18 @@ Partitions count(const observe::ClusterView& view, const std::set<BrokerId>& dow
       if (!partition || partition->replicas.empty()) {
         continue;
       }
-      out.leaderless += partition->leader == kNoBroker || down.contains(partition->leader) ? 1 : 0;
+      const bool leaderless = partition->leader == kNoBroker || down.contains(partition->leader);
+      const auto runs = [&](BrokerId id) { return !away.contains(id); };
+      out.leaderless += leaderless ? 1 : 0;
+      out.stranded += leaderless && std::none_of(partition->isr.begin(), partition->isr.end(), runs) &&
+                              std::none_of(partition->elr.begin(), partition->elr.end(), runs)
+                          ? 1
+                          : 0;
+      out.silent += silent.contains(partition->leader) ? 1 : 0;
       out.out_of_sync += static_cast<int>(partition->replicas.size()) - static_cast<int>(partition->isr.size());
       const std::int32_t wanted = std::min<std::int32_t>(own > 0 ? own : partition->min_insync_replicas, static_cast<std::int32_t>(partition->replicas.size()));
-      out.below_minimum += static_cast<std::int32_t>(partition->isr.size()) < wanted ? 1 : 0;
+      // One that nobody leads is counted once.
+      out.below_minimum += !leaderless && static_cast<std::int32_t>(partition->isr.size()) < wanted ? 1 : 0;
     }
   }
   return out;
@@ -91,7 +101,11 @@ FaultFacts fault_facts(const observe::ClusterView& view, const std::vector<NodeC
       }
     }
   }
-  const Partitions partitions = count(view, down);
+  const std::set<BrokerId> silent(paused.begin(), paused.end());
+  std::set<BrokerId> away = down;
+  away.insert(silent.begin(), silent.end());
+  away.insert(cut.begin(), cut.end());
+  const Partitions partitions = count(view, down, silent, away);
   const auto voters = static_cast<int>(view.quorum->voters.size());
   const auto voting = static_cast<int>(std::count_if(view.quorum->voters.begin(), view.quorum->voters.end(),
                                                      [&](const auto& voter) { return !down.contains(voter.id); }));
@@ -128,13 +142,25 @@ FaultFacts fault_facts(const observe::ClusterView& view, const std::vector<NodeC
   out.any = true;
   out.headline = said.isEmpty() ? Words::tr("Not every partition has a leader.") : said.join(QLatin1Char(' '));
   QStringList means;
-  if (partitions.leaderless > 0) {
+  if (partitions.leaderless > 0 && majority && partitions.stranded > 0) {
+    if (const int others = partitions.leaderless - partitions.stranded; others > 0) {
+      means << Words::tr("%Ln partition(s) wait for a new leader: nobody writes or reads there until then.", nullptr, others);
+    }
+    means << (partitions.stranded == 1
+                  ? Words::tr("1 partition waits for its node to come back: no other in-sync replica can lead.")
+                  : Words::tr("%1 partitions wait for their node to come back: no other in-sync replica can lead.").arg(format_count(partitions.stranded)));
+  } else if (partitions.leaderless > 0) {
     means << (majority ? Words::tr("%Ln partition(s) wait for a new leader: nobody writes or reads there until then.", nullptr, partitions.leaderless)
                        : Words::tr("%Ln partition(s) have no leader, and no majority of controllers is left to choose one.", nullptr, partitions.leaderless));
   } else if (!majority) {
     means << Words::tr("No majority of controllers: records still flow, but topics, leaders and in-sync sets cannot change.");
-  } else {
+  } else if (partitions.silent == 0) {
     means << Words::tr("Every partition has a leader.");
+  }
+  if (partitions.silent > 0) {
+    means << (partitions.silent == 1
+                  ? Words::tr("1 partition has a leader that is paused: nobody writes or reads there until another leads.")
+                  : Words::tr("%1 partitions have a leader that is paused: nobody writes or reads there until another leads.").arg(format_count(partitions.silent)));
   }
   if (lost > 0) {
     means << Words::tr("%Ln acknowledged record(s) are lost.", nullptr, static_cast<int>(std::min<std::int64_t>(lost, INT32_MAX)));

@@ -122,9 +122,13 @@ std::vector<FactSection> explain_partition(const ClusterView& view, const TopicV
 }
 
 void add_partition_facts(FactSection& s, const PartitionView& p, const Levels& l) {
-  Fact leader = linked(words(InspectorText::tr("Leader"), node_name(p.leader), p.leader == kNoBroker ? Glyph::cross : Glyph::crown),
+  // A leader whose node has ended is still written down as the leader until another is; it leads nothing.
+  const observe::ReplicaView* led = p.replica(p.leader);
+  const bool gone = p.leader == kNoBroker || led == nullptr || !led->online;
+  Fact leader = linked(words(InspectorText::tr("Leader"), node_name(p.leader), gone ? Glyph::cross : Glyph::crown),
                        p.leader == kNoBroker ? Selection() : Selection::ofNode(p.leader.value()));
   leader.words = false;
+  leader.tone = gone ? Fact::Tone::err : Fact::Tone::text;
   s.facts.push_back(leader);
   s.facts.push_back(fact(InspectorText::tr("Leader epoch"), QString::number(p.leader_epoch.value()), p.replicas.size() > 1));
   Fact isr = fact(InspectorText::tr("In-sync set"), p.isr.empty() ? QStringLiteral("–") : ids(p.isr));
@@ -148,7 +152,7 @@ FactSection groups_of(const ClusterView& view, const std::string& topic, Partiti
     for (const auto& c : group->committed) {
       if (c.topic == topic && c.partition == index && c.counters != nullptr && c.counters->offset.get() >= 0) {
         const std::int64_t at = c.counters->offset.get();
-        Fact f = linked(fact(text_of(id), InspectorText::tr("%1, lag %2").arg(at).arg(format_count(std::max<std::int64_t>(0, l.hw - at)))),
+        Fact f = linked(fact(text_of(id), InspectorText::tr("%1, lag %2").arg(at).arg(l.known ? format_count(std::max<std::int64_t>(0, l.hw - at)) : QStringLiteral("–"))),
                         Selection::ofGroup(text_of(id)));
         s.facts.push_back(f);
       }
@@ -305,7 +309,8 @@ void about_node(InspectorFacts& out, const ClusterView& view, const Selection& s
   }
   s.facts.push_back(fact(InspectorText::tr("Replicas"), format_count(static_cast<std::int64_t>(replicas))));
   Fact leader = fact(InspectorText::tr("Leader of"), format_count(static_cast<std::int64_t>(leads)));
-  leader.glyph = leads > 0 ? Glyph::crown : Glyph::none;
+  const bool ended = node.state == observe::NodeView::State::killed || node.state == observe::NodeView::State::stopped;
+  leader.glyph = leads > 0 && !ended ? Glyph::crown : Glyph::none;
   s.facts.push_back(leader);
   out.overview.push_back(s);
   NodeStanding standing = node_standing(view, node, now_ms, fetch_timeout_ms);
@@ -375,7 +380,8 @@ void about_topic(InspectorFacts& out, const ClusterView& view, const Selection& 
     const Levels l = levels_of(*p);
     Fact f = linked(fact(QStringLiteral("p%1 · %2").arg(i).arg(node_name(p->leader)), offset_or_dash(l.known, l.leo)),
                     Selection::ofPartition(selection.topic, static_cast<std::int32_t>(i)));
-    f.glyph = p->leader == kNoBroker ? Glyph::cross : (p->isr.size() < p->replicas.size() ? Glyph::quarter : Glyph::none);
+    const observe::ReplicaView* led = p->replica(p->leader);
+    f.glyph = led == nullptr || !led->online ? Glyph::cross : (p->isr.size() < p->replicas.size() ? Glyph::quarter : Glyph::none);
     parts.facts.push_back(f);
   }
   if (topic->partitions.size() > kShown) {
@@ -560,7 +566,12 @@ void about_group(InspectorFacts& out, const ClusterView& view, const Selection& 
   for (const auto& m : group->members) {
     QStringList owned;
     for (const auto& [topic, index] : m.partitions) {
-      owned << QStringLiteral("%1/%2").arg(text_of(topic)).arg(index.value());
+      const QString name = text_of(topic) + QLatin1Char('/');
+      if (!owned.isEmpty() && owned.back().startsWith(name)) {
+        owned.back() += QStringLiteral(",%1").arg(index.value());  // the name once: a row is short
+      } else {
+        owned << QStringLiteral("%1%2").arg(name).arg(index.value());
+      }
     }
     members.facts.push_back(linked(fact(text_of(m.client_id), owned.isEmpty() ? InspectorText::tr("idle") : owned.join(QLatin1Char(' '))),
                                    Selection::ofMember(selection.group, text_of(m.member_id))));
@@ -571,6 +582,7 @@ void about_group(InspectorFacts& out, const ClusterView& view, const Selection& 
   FactSection lag;
   lag.label = InspectorText::tr("Positions");
   std::int64_t total = 0;
+  bool all_known = true;
   for (const auto& c : group->committed) {
     const TopicView* topic = view.find_topic(c.topic);
     if (c.counters == nullptr || c.counters->offset.get() < 0) {
@@ -579,23 +591,28 @@ void about_group(InspectorFacts& out, const ClusterView& view, const Selection& 
     const std::size_t i = static_cast<std::size_t>(c.partition.value());
     const std::int64_t at = c.counters->offset.get();
     std::int64_t behind = -1;
-    if (topic != nullptr && i < topic->partitions.size() && topic->partitions[i] != nullptr) {
-      behind = std::max<std::int64_t>(0, levels_of(*topic->partitions[i]).hw - at);
+    const bool there = topic != nullptr && i < topic->partitions.size() && topic->partitions[i] != nullptr;
+    if (const Levels l = there ? levels_of(*topic->partitions[i]) : Levels{}; l.known) {
+      behind = std::max<std::int64_t>(0, l.hw - at);
       total += behind;
+    } else {
+      all_known = all_known && !there;
     }
     lag.facts.push_back(linked(fact(QStringLiteral("%1/%2").arg(text_of(c.topic)).arg(c.partition.value()),
-                                    behind < 0 ? format_offset(at) : InspectorText::tr("%1, lag %2").arg(at).arg(format_count(behind))),
+                                    !there       ? format_offset(at)
+                                    : behind < 0 ? InspectorText::tr("%1, lag %2").arg(at).arg(QStringLiteral("–"))
+                                                 : InspectorText::tr("%1, lag %2").arg(at).arg(format_count(behind))),
                                Selection::ofPartition(text_of(c.topic), c.partition.value())));
   }
   if (!lag.facts.empty()) {
-    lag.facts.insert(lag.facts.begin(), fact(InspectorText::tr("Lag, all"), format_count(total), true));
+    lag.facts.insert(lag.facts.begin(), fact(InspectorText::tr("Lag, all"), all_known ? format_count(total) : QStringLiteral("–"), true));
     out.overview.push_back(lag);
   }
   FactSection explain;
   explain.label = InspectorText::tr("Lag");
   explain.prose = InspectorText::tr("How many offsets the group has not committed yet. It is counted in offsets: markers and removed "
                        "records count too.");
-  explain.formula = {QStringLiteral("lag %1 = sum( HW - committed )").arg(total)};
+  explain.formula = {QStringLiteral("lag %1 = sum( HW - committed )").arg(all_known ? QString::number(total) : QStringLiteral("–"))};
   out.explain.push_back(explain);
   FactSection states;
   states.label = InspectorText::tr("State");

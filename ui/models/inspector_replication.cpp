@@ -51,7 +51,9 @@ FactSection high_watermark(const PartitionView& p, const PartitionFacts& facts) 
                        "NOT_ENOUGH_REPLICAS.")
                  .arg(facts.min_in_sync);
   } else if (!holders.isEmpty()) {
-    s.note = Words::tr("%1 holds it back: it moves with its next fetch, or when it leaves the in-sync set.").arg(holders.join(QStringLiteral(", ")));
+    s.note = holders.size() == 1
+                 ? Words::tr("%1 holds it back: it moves with its next fetch, or when it leaves the in-sync set.").arg(holders.front())
+                 : Words::tr("%1 hold it back: it moves when all of them have fetched, or leave the in-sync set.").arg(holders.join(QStringLiteral(", ")));
   } else if (facts.high_watermark >= 0 && facts.high_watermark == facts.log_end) {
     s.note = Words::tr("Nothing waits: every in-sync replica has everything.");
   }
@@ -73,7 +75,7 @@ FactSection in_sync_set(const PartitionView& p, const PartitionFacts& facts) {
     } else if (r.leaves_ms >= 0) {
       s.formula << Words::tr("n%1 leaves in %2 s = %3 - %4").arg(r.node).arg(seconds_of(r.leaves_ms), seconds_of(facts.lag_time_max_ms), seconds_of(r.caught_up_ms));
     } else {
-      s.formula << Words::tr("n%1 in: has %2 of %3").arg(r.node).arg(offset(known_end(r)), offset(facts.log_end));
+      s.formula << Words::tr("n%1 in: has %2 of %3").arg(r.node).arg(offset(known_end(r)), offset(facts.log_end)) + (r.online ? QString() : Words::tr(" down"));
     }
   }
   if (!p.elr.empty()) {
@@ -96,6 +98,10 @@ FactSection leadership(const PartitionView& p, const PartitionFacts& facts) {
     s.prose = Words::tr("Nobody leads: no replica that is in sync (or eligible) runs. It is not lost, it waits for one of them.");
     return s;
   }
+  if (facts.leader_gone) {
+    s.prose = explain_partition_now(p, facts).prose;
+    return s;
+  }
   const std::int32_t preferred = p.replicas.empty() ? -1 : p.replicas.front().node.value();
   const QString since = p.epochs.empty() ? QString() : format_time(p.epochs.back().at.ms).section(QLatin1Char('.'), 0, 0);
   s.prose = p.followed_now() ? Words::tr("<b>%1</b> leads epoch %2 since %3. Producers and consumers talk to it, followers fetch from it.")
@@ -107,7 +113,7 @@ FactSection leadership(const PartitionView& p, const PartitionFacts& facts) {
                                    .arg(p.leader_epoch.value());
   QStringList order;
   for (const ReplicaFacts& r : facts.replicas) {
-    order << QStringLiteral("n%1%2").arg(r.node).arg(r.leads ? QStringLiteral("*") : (!r.online ? Words::tr(" down") : (r.in_sync ? QString() : Words::tr(" out"))));
+    order << QStringLiteral("n%1%2").arg(r.node).arg(!r.online ? Words::tr(" down") : (r.leads ? QStringLiteral("*") : (r.in_sync ? QString() : Words::tr(" out"))));
   }
   s.formula = {Words::tr("first of { %1 } in sync and alive").arg(order.join(QStringLiteral(", ")))};
   s.note = preferred == p.leader.value() ? Words::tr("It is the preferred leader: the first in the list of replicas.")
@@ -155,6 +161,13 @@ FactSection explain_partition_now(const PartitionView& p, const PartitionFacts& 
     s.prose = Words::tr("This partition has <b>no leader</b>: nobody can write to it or read from it until one of its replicas comes back.");
     return s;
   }
+  if (facts.leader_gone && std::none_of(facts.replicas.begin(), facts.replicas.end(), [](const ReplicaFacts& r) {
+        return !r.leads && r.online && (r.in_sync || r.eligible);
+      })) {
+    s.prose = Words::tr("Its leader, <b>node %1</b>, has ended, and no other replica that is in sync runs. Nobody writes or reads here until it comes back.")
+                  .arg(p.leader.value());
+    return s;
+  }
   if (p.replicas.size() <= 1) {
     s.prose = Words::tr("<b>Node %1</b> has the only replica. Every record is visible to consumers as soon as it is in its log.").arg(p.leader.value());
     s.note = Words::tr("With one replica, the loss of this node loses the partition.");
@@ -168,8 +181,11 @@ FactSection explain_partition_now(const PartitionView& p, const PartitionFacts& 
         next << QStringLiteral("n%1").arg(r.node);
       }
     }
-    s.prose = Words::tr("Its leader, <b>node %1</b>, has ended. Nobody writes or reads here until the controller misses its heartbeats "
-                        "(broker.session.timeout.ms) and another replica that is in sync leads.")
+    s.prose = (!facts.controlled
+                   ? Words::tr("Its leader, <b>node %1</b>, has ended, and no controller is active. Nobody writes or reads here until the controllers "
+                               "elect one, which takes a majority of them, and it names another leader.")
+                   : Words::tr("Its leader, <b>node %1</b>, has ended. Nobody writes or reads here until the controller misses its heartbeats "
+                        "(broker.session.timeout.ms) and another replica that is in sync leads."))
                   .arg(p.leader.value());
     s.formula = {Words::tr("next leader = first in sync of { %1 }").arg(next.join(QStringLiteral(", ")))};
     return s;
@@ -183,10 +199,27 @@ FactSection explain_partition_now(const PartitionView& p, const PartitionFacts& 
   }
   const QStringList holders = names(facts, &ReplicaFacts::holds);
   const ReplicaFacts* leader = leader_of(facts);
+  QStringList ended;
+  for (const ReplicaFacts& r : facts.replicas) {
+    if (r.in_sync && !r.leads && !r.online) {
+      ended << node(r.node);
+    }
+  }
   if (facts.frozen()) {
     s.prose = Words::tr("Only <b>%1 of %2</b> replicas that are needed are in sync: acks=all is refused, and the high watermark stands still.")
                   .arg(facts.in_sync)
                   .arg(facts.min_in_sync);
+  } else if (facts.leader_silent && leader != nullptr) {
+    s.prose = Words::tr("<b>Node %1</b> leads, and answers none of its followers. Nothing more is committed here until it answers again, or the controller "
+                        "misses its heartbeats (broker.session.timeout.ms) and another replica that is in sync leads.")
+                  .arg(leader->node);
+  } else if (!ended.isEmpty()) {
+    s.prose = facts.controlled
+                  ? Words::tr("Ended, and still in the in-sync set: <b>%1</b>. The high watermark waits until the controller misses the heartbeats "
+                              "(broker.session.timeout.ms) and changes the set.")
+                        .arg(ended.join(QStringLiteral(", ")))
+                  : Words::tr("Ended, and still in the in-sync set: <b>%1</b>. No controller is active that could change the set, so the high watermark waits.")
+                        .arg(ended.join(QStringLiteral(", ")));
   } else if (leaving != nullptr) {
     s.prose = Words::tr("<b>Node %1</b> is in the in-sync set but fell behind %2 s ago. It leaves in <b>%3 s</b> unless it catches up.")
                   .arg(leaving->node)
@@ -201,7 +234,9 @@ FactSection explain_partition_now(const PartitionView& p, const PartitionFacts& 
         out << Words::tr("node %1 (%2)").arg(r.node).arg(r.note);
       }
     }
-    s.prose = Words::tr("Not in sync: <b>%1</b>. Records are committed without it; it may not lead until it has caught up.").arg(out.join(QStringLiteral(", ")));
+    s.prose = (out.size() == 1 ? Words::tr("Not in sync: <b>%1</b>. Records are committed without it; it may not lead until it has caught up.")
+                               : Words::tr("Not in sync: <b>%1</b>. Records are committed without them; they may not lead until they have caught up."))
+                  .arg(out.join(QStringLiteral(", ")));
   } else {
     s.prose = Words::tr("Every record of this partition is on all replicas of the in-sync set. <b>Node %1</b> leads: producers write to it, "
                         "the others copy from it.")
@@ -219,9 +254,9 @@ FactSection replicas_section(const PartitionFacts& facts) {
   for (const ReplicaFacts& r : facts.replicas) {
     Fact f;
     f.key = node(r.node);
-    f.value = r.leads ? Words::tr("%1 · leader").arg(offset(r.log_end))
+    f.value = r.leads && !r.fails ? Words::tr("%1 · leader").arg(offset(r.log_end))
                       : QStringLiteral("%1 · %2").arg(r.behind > 0 ? QStringLiteral("%1 -%2").arg(offset(r.log_end)).arg(r.behind) : offset(r.log_end), r.note);
-    f.glyph = r.leads ? Glyph::crown : (r.fails ? Glyph::cross : (r.warns ? Glyph::quarter : Glyph::disc));
+    f.glyph = r.leads && !r.fails ? Glyph::crown : (r.fails ? Glyph::cross : (r.warns ? Glyph::quarter : Glyph::disc));
     f.tone = r.fails ? Fact::Tone::err : (r.warns ? Fact::Tone::warn : Fact::Tone::text);
     f.link = Selection::ofNode(r.node);
     f.words = true;

@@ -36,6 +36,17 @@ std::int32_t minimum_of(const observe::TopicView& topic, const observe::Partitio
   return std::min(minimum, static_cast<std::int32_t>(partition.replicas.size()));
 }
 
+// True while it is so of every one of these partitions: a count in a sentence is of all of them.
+std::function<bool(const observe::ClusterView&)> still(std::vector<std::pair<std::string, std::size_t>> partitions,
+                                                       bool (*so)(const observe::TopicView&, const observe::PartitionView&)) {
+  return [partitions = std::move(partitions), so](const observe::ClusterView& view) {
+    return std::all_of(partitions.begin(), partitions.end(), [&](const auto& each) {
+      const observe::TopicView* topic = view.find_topic(each.first);
+      return topic != nullptr && each.second < topic->partitions.size() && topic->partitions[each.second] && so(*topic, *topic->partitions[each.second]);
+    });
+  };
+}
+
 QString sentence_of(const Move& move) {
   QString out = move.partitions == 1 ? Story::tr("Leader of %1 moved %2 → %3").arg(move.first)
                                      : Story::tr("Leaders of %Ln partitions moved %2 → %3", nullptr, move.partitions);
@@ -57,6 +68,7 @@ QString sentence_of(const Move& move) {
 QStringList LeaderStory::take(const observe::ViewPtr& view) {
   const observe::ViewPtr before = std::exchange(seen_, view);
   QStringList told;
+  over_.clear();
   if (before == nullptr) {
     controller_ = view->quorum->leader;
     return told;
@@ -67,6 +79,15 @@ QStringList LeaderStory::take(const observe::ViewPtr& view) {
   }
   if (before->topics != view->topics) {
     tellPartitions(*before, *view, told);
+  }
+  if (before != view) {
+    std::erase_if(standing_, [&](const Standing& each) {
+      if (each.holds(*view)) {
+        return false;
+      }
+      over_ << each.sentence;
+      return true;
+    });
   }
   if (told.size() > kTold) {
     const int more = static_cast<int>(told.size()) - kTold;
@@ -119,11 +140,18 @@ void LeaderStory::tellQuorum(const observe::ClusterView& before, const observe::
                         : Story::tr("Only %1 of %2 controllers run: no majority. Records still flow; leaders, in-sync sets and topics cannot change.")
                               .arg(voters)
                               .arg(is.voters.size()));
+      over_ << std::exchange(majority_told_, told.back());
     }
   }
 }
 
 void LeaderStory::tellBrokers(const observe::ClusterView& before, const observe::ClusterView& view, QStringList& told) {
+  const auto stands = [&](BrokerId id, bool (*so)(const observe::NodeView&)) {
+    standing_.push_back({told.back(), [id, so](const observe::ClusterView& now) {
+                           const auto at = now.nodes.find(id);
+                           return at != now.nodes.end() && so(*at->second);
+                         }});
+  };
   for (const auto& [id, node] : view.nodes) {
     const auto known = before.nodes.find(id);
     if (known == before.nodes.end() || known->second == node || !node->registered || !known->second->registered) {
@@ -138,10 +166,15 @@ void LeaderStory::tellBrokers(const observe::ClusterView& before, const observe:
       }
       told << (after > 0 ? Story::tr("Node %1 is fenced: no heartbeat, %2 ms after it ended.").arg(id.value()).arg(after)
                          : Story::tr("Node %1 is fenced: the controller has not heard from it, so it leads nothing.").arg(id.value()));
+      stands(id, [](const observe::NodeView& broker) { return broker.fenced; });
     } else if (!node->fenced && was.fenced) {
       told << Story::tr("Node %1 is not fenced any more: it may lead when it is in sync.").arg(id.value());
+      stands(id, [](const observe::NodeView& broker) {
+        return !broker.fenced && broker.state != observe::NodeView::State::killed && broker.state != observe::NodeView::State::stopped;
+      });
     } else if (node->in_controlled_shutdown && !was.in_controlled_shutdown) {
       told << Story::tr("Node %1 shuts down under control: what it leads moves first.").arg(id.value());
+      stands(id, [](const observe::NodeView& broker) { return broker.in_controlled_shutdown; });
     }
   }
 }
@@ -150,6 +183,8 @@ void LeaderStory::tellPartitions(const observe::ClusterView& before, const obser
   std::vector<Move> moves;
   std::map<std::pair<BrokerId, bool>, int> in_sync;  // node and whether it came or went: partitions
   int leaderless = 0;
+  std::vector<std::pair<std::string, std::size_t>> lost_leaders;
+  std::vector<std::pair<std::string, std::size_t>> below;
   int below_minimum = 0;  // that were not before
   QString below_first;
   QString leaderless_first;
@@ -185,6 +220,7 @@ void LeaderStory::tellPartitions(const observe::ClusterView& before, const obser
       const auto minimum = static_cast<std::size_t>(std::max(1, minimum_of(*topic, *is)));
       if (is->isr.size() < minimum && was->isr.size() >= minimum && is->leader != kNoBroker) {
         below_first = below_minimum++ == 0 ? address : below_first;
+        below.emplace_back(name, i);
       }
       if (was->leader == is->leader) {
         continue;
@@ -192,6 +228,7 @@ void LeaderStory::tellPartitions(const observe::ClusterView& before, const obser
       if (is->leader == kNoBroker) {
         orphans_[key] = {was->leader, is->changed_at, high_watermark, was->isr};
         leaderless_first = leaderless++ == 0 ? address : leaderless_first;
+        lost_leaders.emplace_back(name, i);
         continue;
       }
       Orphan old{was->leader, is->changed_at, high_watermark, was->isr};
@@ -239,6 +276,9 @@ void LeaderStory::tellPartitions(const observe::ClusterView& before, const obser
   if (leaderless > 0) {
     told << (leaderless == 1 ? Story::tr("%1 has no leader.").arg(leaderless_first)
                              : Story::tr("%Ln partitions have no leader.", nullptr, leaderless));
+    standing_.push_back({told.back(), still(std::move(lost_leaders), [](const observe::TopicView&, const observe::PartitionView& p) {
+                           return p.leader == kNoBroker;
+                         })});
   }
   for (const auto& [what, partitions] : in_sync) {
     const int node = what.first.value();
@@ -252,6 +292,9 @@ void LeaderStory::tellPartitions(const observe::ClusterView& before, const obser
     told << (below_minimum == 1 ? Story::tr("%1 has fewer in-sync replicas than min.insync.replicas: acks=all is refused there.").arg(below_first)
                                 : Story::tr("%Ln partitions have fewer in-sync replicas than min.insync.replicas: acks=all is refused there.", nullptr,
                                             below_minimum));
+    standing_.push_back({told.back(), still(std::move(below), [](const observe::TopicView& topic, const observe::PartitionView& p) {
+                           return static_cast<std::int32_t>(p.isr.size()) < minimum_of(topic, p);
+                         })});
   }
 }
 

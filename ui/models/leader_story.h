@@ -10,6 +10,7 @@
 
 #include <QStringList>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -23,6 +24,8 @@ class LeaderStory {
  public:
   // `view` is never null. Nothing is told of the first one.
   [[nodiscard]] QStringList take(const observe::ViewPtr& view);
+  // Sentences told earlier that the newest view makes untrue: "orders/0 has no leader." once it has one. Of the last take().
+  [[nodiscard]] const QStringList& over() const { return over_; }
   // Acknowledged records that were lost by all moves of leaders since forget(); -1: of one it is not known.
   [[nodiscard]] std::int64_t lost() const { return lost_; }
   void forget() { lost_ = 0; }
@@ -35,8 +38,12 @@ class LeaderStory {
     std::int64_t high_watermark = -1;
     std::vector<BrokerId> isr;
   };
+  struct Standing {  // a sentence about how things are, not about what happened
+    QString sentence;
+    std::function<bool(const observe::ClusterView&)> holds;
+  };
   void tellQuorum(const observe::ClusterView& before, const observe::ClusterView& view, QStringList& told);
-  static void tellBrokers(const observe::ClusterView& before, const observe::ClusterView& view, QStringList& told);
+  void tellBrokers(const observe::ClusterView& before, const observe::ClusterView& view, QStringList& told);
   [[nodiscard]] static WallTime endedAt(const observe::ClusterView& view, BrokerId node);
   void tellPartitions(const observe::ClusterView& before, const observe::ClusterView& view, QStringList& told);
 
@@ -44,6 +51,9 @@ class LeaderStory {
   BrokerId controller_ = kNoBroker;  // the last one that led
   WallTime controller_gone_;         // when it was seen to lead no more; 0: it leads
   bool majority_ = true;
+  QString majority_told_;
+  std::vector<Standing> standing_;
+  QStringList over_;
   std::int64_t lost_ = 0;
   std::map<std::pair<std::string, std::int32_t>, Orphan> orphans_;
   // Of leaders whose node has ended, so that the view has them no more.

@@ -92,6 +92,7 @@ PartitionFacts partition_facts(const observe::ClusterView& view, const observe::
   }
   const observe::ReplicaView* led = partition.replica(partition.leader);
   out.leader_gone = partition.leader != kNoBroker && (led == nullptr || !led->online || led->counters == nullptr);
+  out.controlled = view.quorum->voters.empty() || view.quorum->leader != kNoBroker;
   // Nobody counts down whose leader has ended.
   const bool followed = partition.followed_now() && !out.leader_gone;
   for (const observe::ReplicaView& replica : partition.replicas) {
@@ -110,7 +111,7 @@ PartitionFacts partition_facts(const observe::ClusterView& view, const observe::
       r.caught_up_ms = r.told_end >= out.log_end && out.log_end >= 0 ? 0 : (caught_up == 0 ? -1 : std::max<std::int64_t>(0, now_ms - caught_up));
     }
     r.behind = r.log_end < 0 || out.log_end < 0 ? 0 : std::max<std::int64_t>(0, out.log_end - r.log_end);
-    if (r.in_sync && !r.leads && r.caught_up_ms > kCloseMs && out.lag_time_max_ms > 0) {
+    if (r.in_sync && !r.leads && r.online && out.controlled && r.caught_up_ms > kCloseMs && out.lag_time_max_ms > 0) {
       r.leaves_ms = std::max<std::int64_t>(0, out.lag_time_max_ms - r.caught_up_ms);
     }
     out.replicas.push_back(std::move(r));
@@ -123,6 +124,7 @@ PartitionFacts partition_facts(const observe::ClusterView& view, const observe::
     silent += !r.leads && r.online && r.fetched_ms >= kSilentMs ? 1 : 0;
   }
   if (followers > 1 && silent == followers) {
+    out.leader_silent = true;
     for (ReplicaFacts& r : out.replicas) {
       r.leaves_ms = -1;
     }

@@ -39,6 +39,8 @@ struct PartitionFacts {
   std::int32_t in_sync = 0;
   std::int64_t lag_time_max_ms = 0;
   bool leader_gone = false;            // its node has ended, and nobody has taken over yet
+  bool leader_silent = false;          // it runs, and answers none of its followers
+  bool controlled = true;              // a controller is active: somebody can change leaders and the in-sync set
   [[nodiscard]] bool frozen() const { return high_watermark >= 0 && in_sync < min_in_sync; }  // the high watermark does not move
   [[nodiscard]] const ReplicaFacts* find(std::int32_t node) const;
 };

@@ -785,7 +785,8 @@ QString ClusterCanvas::objectSentence(int index) const {
       if (g.plain) {
         return tr("%1 at %2, %3").arg(m.client, m.host, reads);
       }
-      const QString lag = m.lag < 0 ? tr("nothing committed yet") : tr("lag %1").arg(m.lag);
+      const bool unknown = m.lag == ClusterModel::Member::kLagUnknown;
+      const QString lag = m.lag < 0 && !unknown ? tr("nothing committed yet") : tr("lag %1").arg(unknown ? QStringLiteral("–") : QString::number(m.lag));
       return tr("member %1 of %2, client %3 at %4, %5, %6").arg(m.label, g.id, m.client, m.host, reads, lag);
     }
     case What::controller: {
@@ -1106,7 +1107,9 @@ void ClusterCanvas::paintMember(QPainter& p, std::size_t g, std::size_t m) {
   text_left(p, place.rect.left() + 12, y, member.label, FontRole::data, c.text);
   QString lag;
   if (!group.plain) {
-    lag = member.lag < 0 ? (member.partitions.empty() ? tr("idle") : tr("no commit")) : tr("lag %1").arg(member.lag);
+    const bool unknown = member.lag == ClusterModel::Member::kLagUnknown;
+    lag = unknown || member.lag >= 0 ? tr("lag %1").arg(unknown ? QStringLiteral("–") : QString::number(member.lag))
+                                     : (member.partitions.empty() ? tr("idle") : tr("no commit"));
   }
   const double lag_width = text_width(lag, FontRole::caption);
   const bool behind = member.ticks_behind >= 3;

@@ -217,7 +217,9 @@ void ClusterModel::rebuildNodeList() {
     const bool online = node->state == observe::NodeView::State::running ||
                         node->state == observe::NodeView::State::starting;
     if (node->controller) {
-      controllers_.push_back({id.value(), id == view_->controller && online, online});
+      // The last one elected may have given up the lead since.
+      const bool leads = id == view_->controller && online && (view_->quorum->voters.empty() || view_->quorum->leader == id);
+      controllers_.push_back({id.value(), leads, online});
     }
     if (!node->broker) {
       continue;
@@ -595,7 +597,8 @@ ClusterModel::Changes ClusterModel::take(const observe::ViewPtr& view, std::int6
   const bool first = before == nullptr;
   if (first || before != view) {
     const bool nodes = first || before->nodes != view->nodes || before->controller != view->controller ||
-                       before->controller_epoch != view->controller_epoch;
+                       before->controller_epoch != view->controller_epoch ||
+                       before->quorum->leader != view->quorum->leader;
     const bool topics = first || (before->topics != view->topics && !same(*before->topics, *view->topics));
     const bool groups = first || (before->groups != view->groups && !same(*before->groups, *view->groups));
     const bool clients =
@@ -633,6 +636,7 @@ bool ClusterModel::sampleLags(std::size_t groups) {
     }
     for (Member& member : group.members) {
       std::int64_t lag = -1;
+      bool hidden = false;  // committed, and nobody tells how far the partition is
       for (const auto& [topic_name, partition] : member.partitions) {
         const auto committed = std::find_if(view->committed.begin(), view->committed.end(), [&](const auto& c) {
           return c.partition.value() == partition && c.topic == topic_name;
@@ -645,11 +649,13 @@ bool ClusterModel::sampleLags(std::size_t groups) {
         }
         const auto* counters = topic->partitions[index]->leader_counters();
         const std::int64_t offset = committed->counters->offset.get();
+        hidden = hidden || (counters == nullptr && offset >= 0);
         if (counters != nullptr && offset >= 0) {
           lag = std::max<std::int64_t>(0, lag) +
                 std::max<std::int64_t>(0, counters->high_watermark.get() - offset);
         }
       }
+      lag = hidden ? ClusterModel::Member::kLagUnknown : lag;
       changed = changed || lag != member.lag;
       member.lag = lag;
     }

@@ -87,6 +87,7 @@ class ClusterModel {
     std::vector<std::pair<std::string, std::int32_t>> partitions;
     std::vector<QString> chips;
     std::uint64_t connection = 0;
+    static constexpr std::int64_t kLagUnknown = -2;  // a partition's leader is gone, and with it the high watermark
     std::int64_t lag = -1;  // -1: nothing committed yet
     int ticks_behind = 0;
   };

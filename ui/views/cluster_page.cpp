@@ -27,6 +27,8 @@ namespace hw::ui {
 namespace {
 
 constexpr qsizetype kLinesTold = 4;
+constexpr qsizetype kLinesNarrow = 2;
+constexpr int kLowPage = 720;  // px at scale 1.0
 
 std::vector<LegendBar::Entry> legend_entries() {
   const auto glyph = [](Glyph which) {
@@ -106,7 +108,12 @@ ClusterPage::ClusterPage(QWidget* parent)
   told_->setObjectName(QStringLiteral("clusterStory"));
   told_->setWordWrap(true);
   told_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-  told_->setContentsMargins(Theme::current().px(16), Theme::current().px(6), Theme::current().px(16), Theme::current().px(6));
+  const auto margins = [this] {
+    const Theme& t = Theme::current();
+    told_->setContentsMargins(t.px(16), t.px(6), t.px(16), t.px(6));
+  };
+  margins();
+  connect(&Theme::current(), &Theme::changed, told_, margins);
   told_->hide();
   rows->addWidget(told_);
   rows->addWidget(legend_);
@@ -183,7 +190,8 @@ void ClusterPage::setSelection(const Selection& selection) {
 }
 
 void ClusterPage::setWidthClass(int width_class) {
-  legend_->setNarrow(width_class < 0);
+  narrow_ = width_class < 0;
+  legend_->setNarrow(narrow_);
   if (!detail_chosen_) {
     const auto detail = width_class < 0   ? geometry::Detail::low
                         : width_class > 0 ? geometry::Detail::full
@@ -225,12 +233,14 @@ bool ClusterPage::toggleTable() {
 }
 
 Glyph ClusterPage::attention() const {
+  bool touched = false;
   for (const ClusterModel::Node& node : canvas_->model().nodes()) {
     if (node.offline()) {
       return Glyph::cross;
     }
+    touched = touched || !node.condition.healthy();
   }
-  return Glyph::none;
+  return touched ? Glyph::quarter : Glyph::none;
 }
 
 QRect ClusterPage::anchor(const Selection& selection) const {
@@ -250,14 +260,27 @@ std::optional<QPoint> ClusterPage::freeSpot(QSize size) const {
 void ClusterPage::note(const QStringList& sentences) {
   lines_ += sentences;
   lines_ = lines_.mid(std::max<qsizetype>(0, lines_.size() - kLinesTold));
-  tell(lines_.join(QLatin1Char('\n')));
+  shown_ = story();
+  tell(shown_);
+}
+
+// One sentence a line; on a low page they share the lines, and on a narrow one there are fewer, so that the picture keeps its own.
+QString ClusterPage::story() const {
+  if (narrow_) {
+    return lines_.mid(std::max<qsizetype>(0, lines_.size() - kLinesNarrow)).join(QLatin1Char('\n'));
+  }
+  return lines_.join(height() < Theme::current().px(kLowPage) ? QLatin1Char(' ') : QLatin1Char('\n'));
 }
 
 void ClusterPage::frame() {
   const SessionNodes& nodes = SessionNodes::of(session());
   canvas_->setConditions(nodes.conditions());
   const QStringList told = story_.take(view());
-  if (!told.isEmpty()) {
+  qsizetype over = 0;
+  for (const QString& sentence : story_.over()) {
+    over += lines_.removeAll(sentence);  // it stood, and is not so any more
+  }
+  if (!told.isEmpty() || (over > 0 && told_->text() == shown_)) {
     note(told);
   } else if (told_->text().isEmpty() && view()->nodes.size() > 1 && !nodes.profile().isEmpty()) {
     tell(nodes.profile());
@@ -301,6 +324,11 @@ void ClusterPage::refreshSummary() {
 bool ClusterPage::eventFilter(QObject* object, QEvent* event) {
   if (object == scroll_->viewport() && event->type() == QEvent::Resize) {
     placeViewport();
+    // An error that stands there stays.
+    if (const QString wanted = story(); wanted != shown_ && told_->text() == shown_ && !shown_.isEmpty()) {
+      shown_ = wanted;
+      tell(wanted);
+    }
   }
   return Page::eventFilter(object, event);
 }

@@ -50,6 +50,7 @@ class ClusterPage : public Page, public CommandSource {
   void openFaults(int node);
   void tell(const QString& sentence, bool bad = false);
   void note(const QStringList& sentences);  // the newest ones stay
+  [[nodiscard]] QString story() const;      // of them
 
   ClusterCanvas* canvas_;
   QScrollArea* scroll_;
@@ -61,6 +62,8 @@ class ClusterPage : public Page, public CommandSource {
   TextLabel* told_;
   LeaderStory story_;
   QStringList lines_;  // what happened lately
+  QString shown_;      // of it
+  bool narrow_ = false;
   CommandRegistry* commands_ = nullptr;
   bool kill_confirmed_ = false;  // asked once
   QTimer table_later_;

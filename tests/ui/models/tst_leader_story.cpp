@@ -105,6 +105,44 @@ class TestLeaderStory : public QObject {
     QCOMPARE(told.front(), QStringLiteral("Leader of orders/0 moved 2 → 1 in 3000 ms; 1 was not in sync: 17 acknowledged records lost."));
   }
 
+  // What is not so any more does not stand.
+  void aSentenceThatStandsEndsWithWhatItSays() {
+    LeaderStory story;
+    (void)story.take(view({{.isr = {2}}, {.isr = {2}}}));
+    const QStringList none = story.take(view({{.leader = -1, .isr = {2}, .epoch = 1}, {.leader = -1, .isr = {2}, .epoch = 1}}));
+    QCOMPARE(none, QStringList{QStringLiteral("2 partitions have no leader.")});
+    QVERIFY(story.over().isEmpty());
+    const observe::ViewPtr same = view({{.leader = -1, .isr = {2}, .epoch = 1}, {.leader = -1, .isr = {2}, .epoch = 1}});
+    (void)story.take(same);
+    QVERIFY(story.over().isEmpty());
+    (void)story.take(view({{.isr = {2}, .epoch = 2}, {.leader = -1, .isr = {2}, .epoch = 1}}));
+    QCOMPARE(story.over(), none);  // one of the two has a leader: the number is wrong
+    (void)story.take(view({{.isr = {2}, .epoch = 2}, {.isr = {2}, .epoch = 2}}));
+    QVERIFY(story.over().isEmpty());
+  }
+
+  // A node that comes back and a new leader are two things to wait for, and a leader that is paused is neither.
+  void whoWaitsForWhat() {
+    nodes_[2] = {observe::NodeView::State::killed, 2'000};
+    std::vector<NodeCondition> conditions(3);
+    for (int i = 0; i < 3; ++i) {
+      conditions[static_cast<std::size_t>(i)].node = i + 1;
+    }
+    conditions[1].down = conditions[1].killed = true;
+    FaultFacts facts = fault_facts(*view({{}, {.isr = {2}}, {.leader = -1, .isr = {2}}, {.leader = 1, .isr = {1, 3}}}), conditions, 0);
+    QVERIFY2(facts.meaning.startsWith(QStringLiteral("1 partition(s) wait for a new leader")), qPrintable(facts.meaning));
+    QVERIFY2(facts.meaning.contains(QStringLiteral("2 partitions wait for their node to come back")), qPrintable(facts.meaning));
+    nodes_[2] = {observe::NodeView::State::running, 0};
+    conditions[1] = {};
+    conditions[1].node = 2;
+    conditions[1].paused = true;
+    facts = fault_facts(*view({{}, {.leader = 1}}), conditions, 0);
+    QVERIFY2(facts.meaning.startsWith(QStringLiteral("1 partition has a leader that is paused")), qPrintable(facts.meaning));
+    QVERIFY(!facts.meaning.contains(QStringLiteral("Every partition has a leader")));
+    facts = fault_facts(*view({{.leader = 1}}), conditions, 0);
+    QVERIFY2(facts.meaning.startsWith(QStringLiteral("Every partition has a leader.")), qPrintable(facts.meaning));
+  }
+
   void replicasLeaveAndReturn() {
     LeaderStory story;
     (void)story.take(view({{}}));

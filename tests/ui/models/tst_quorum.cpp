@@ -282,6 +282,18 @@ class TestQuorum : public QObject {
     QCOMPARE(gone.find(3)->leaves_ms, std::int64_t{-1});
     QCOMPARE(gone.find(3)->note, QStringLiteral("in sync, may lead"));
     QCOMPARE(explain_partition_now(orphan, gone).formula, QStringList{QStringLiteral("next leader = first in sync of { n2, n3 }")});
+    // No other replica may lead: it is the leader's node that has to come back.
+    orphan.isr = {BrokerId(1)};
+    QVERIFY(explain_partition_now(orphan, partition_facts(*view, topic, orphan, feed.ms)).prose.contains(QStringLiteral("until it comes back")));
+    QCOMPARE(replicas_section(gone).facts.front().glyph, Glyph::cross);
+    // One that ended and is still in the in-sync set leaves at once or never, by the controller alone.
+    observe::PartitionView held = *topic->partitions[0];
+    held.replicas[2].online = false;
+    PartitionFacts ended = partition_facts(*view, topic, held, feed.ms);
+    QCOMPARE(ended.find(3)->leaves_ms, std::int64_t{-1});
+    QVERIFY(explain_partition_now(held, ended).prose.contains(QStringLiteral("misses the heartbeats")));
+    ended.controlled = false;
+    QVERIFY(explain_partition_now(held, ended).prose.contains(QStringLiteral("No controller is active")));
     // Two are gone: fewer than min.insync.replicas.
     feed(event::PartitionChanged{kTopic, PartitionIndex(0), BrokerId(1), LeaderEpoch(4), 2, all, {BrokerId(1)}, {BrokerId(2)}});
     feed(event::NodeStarted{.node = BrokerId(3)}, 3);
