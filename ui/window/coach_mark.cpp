@@ -111,11 +111,14 @@ void CoachMark::place(const QPoint& top_left, const QRect& anchor) {
   const QRect card(top_left, cardSize());
   line_.clear();
   if (!anchor.isEmpty()) {
-    // From the object to the right, then straight to the card's nearer side, 27 below its corner.
-    const QPointF from(anchor.right() + 1, anchor.center().y());
+    // From the object's side that faces the card (the right one where neither does), then straight to the card's nearer side, 27 below
+    // its corner.
+    const bool card_is_left = card.right() + 40 < anchor.left();
+    const QPointF from(card_is_left ? anchor.left() - 1 : anchor.right() + 1, anchor.center().y());
     const bool card_is_right = card.left() > from.x() + 40;
-    const double x = card_is_right ? std::min<double>(from.x() + 20, card.left() - 20)
-                                   : std::max<double>(from.x() + 20, card.right() + 20);
+    const double x = card_is_left    ? std::max<double>(from.x() - 20, card.right() + 20)
+                     : card_is_right ? std::min<double>(from.x() + 20, card.left() - 20)
+                                     : std::max<double>(from.x() + 20, card.right() + 20);
     const double y = std::clamp<double>(from.y(), card.top() + 27, card.bottom() - 27);
     line_ = QPolygonF({from, {x, from.y()}, {x, y}, {card_is_right ? card.left() + 0.0 : card.right() + 1.0, y}});
   }

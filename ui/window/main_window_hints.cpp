@@ -134,7 +134,9 @@ void MainWindow::placeHint() {
   if (!spot) {
     coach_->setNarrow(true);  // covers the least, and stays so
   }
-  const QPoint fallback(24, page->height() - coach_->cardSize().height() - 56);
+  // Just above the legend.
+  const Theme& t = Theme::current();
+  const QPoint fallback(t.px(16), page->height() - coach_->cardSize().height() - t.px(38));
   Selection about;
   if (hint_step_ == 0 && !view->nodes.empty()) {
     about = Selection::ofNode(view->nodes.begin()->first.value());
