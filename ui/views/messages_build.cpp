@@ -133,7 +133,7 @@ void MessagesPage::buildTable(QWidget* body) {
   table_->setModel(model_);
   table_->setItemDelegate(new RecordDelegate(table_));
   table_->setMouseTracking(true);
-  table_->setMinimumHeight(theme.px(100));
+  table_->setMinimumHeight(theme.px(72));
   table_->setContextMenuPolicy(Qt::CustomContextMenu);
   const int widths[] = {44, 92, 112, 116, 320, 104, 78, 124};
   for (int i = 0; i < RecordModel::kColumns; ++i) {
@@ -149,7 +149,7 @@ void MessagesPage::buildTable(QWidget* body) {
   table_->viewport()->installEventFilter(this);
   table_->installEventFilter(this);
   detail_ = new RecordDetail(split_);
-  detail_->setMinimumHeight(theme.px(120));
+  detail_->setMinimumHeight(theme.px(100));
   split_->addWidget(table_);
   split_->addWidget(detail_);
   split_->setStretchFactor(0, 3);

@@ -8,6 +8,7 @@
 #include <QKeyEvent>
 #include <QLineEdit>
 #include <QPainter>
+#include <QResizeEvent>
 #include <QScrollBar>
 #include <QSplitter>
 #include <QTableView>
@@ -646,6 +647,8 @@ void MessagesPage::resizeEvent(QResizeEvent* event) {
   Page::resizeEvent(event);
   from_label_->setVisible(width() > Theme::current().px(900));
   isolation_label_->setVisible(width() > Theme::current().px(900));
+  // In a low page the records come before their volume.
+  volume_->setVisible(session() != nullptr && session()->batches() != nullptr && height() >= Theme::current().px(330));
   placePill();
 }
 
