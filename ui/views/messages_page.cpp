@@ -293,8 +293,8 @@ void MessagesPage::frame() {
   }
   if (scanning()) {
     pollScan();
-  } else if (tail_) {
-    feed_->poll();
+  } else if (tail_ || (model_->rowCount() == 0 && from_->current() <= 1 && failure_.isEmpty())) {
+    feed_->poll();  // an empty list waits for its first record, as it says
   }
   removeDeleted();
   constexpr qint64 kHistoryEveryMs = 1'000;
