@@ -546,8 +546,9 @@ void MessagesPage::onScroll(int value) {
       feed_->earlier();  // older ones are below here
     }
   }
+  // A range as long as all rows is that of the list before: nobody scrolled.
   if (!scanning() && value <= 2 && model_->order() != RecordModel::Order::newest_first && bar->maximum() > 0 &&
-      model_->dropped() == 0 && feed_->canGoEarlier() &&
+      bar->maximum() < model_->rowCount() && model_->dropped() == 0 && feed_->canGoEarlier() &&
       static_cast<std::size_t>(model_->rowCount() + RecordFeed::kPage) < RecordModel::kMaxRows) {
     feed_->earlier();
   }
