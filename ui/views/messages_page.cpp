@@ -281,6 +281,9 @@ void MessagesPage::onPageDone() {
     // Something to look at from the start; the window's selection stays what it was.
     selecting_ = true;
     table_->selectRow(from_->current() == 0 ? model_->rowCount() - 1 : 0);
+    if (from_->current() == 0 && model_->order() == RecordModel::Order::as_read) {
+      table_->scrollToBottom();
+    }
     selecting_ = false;
   }
 }
@@ -672,6 +675,12 @@ bool MessagesPage::eventFilter(QObject* object, QEvent* event) {
       pointer_inside_ = false;
       if (unseen_ == 0 && tail_) {
         table_->scrollToBottom();
+      }
+    } else if (event->type() == QEvent::Resize && !tail_ && table_->currentIndex().isValid()) {
+      // What is shown below stays in sight here when the room shrinks.
+      const int top = table_->visualRect(table_->currentIndex()).top();
+      if (top >= 0 && top < static_cast<QResizeEvent*>(event)->oldSize().height()) {
+        QMetaObject::invokeMethod(this, [this] { table_->scrollTo(table_->currentIndex()); }, Qt::QueuedConnection);
       }
     }
   }
