@@ -179,6 +179,7 @@ void MessagesPage::connectAll() {
     unseen_ = 0;
     failure_.clear();
     pill_->hide();
+    note_->setText({});  // the count was that of the list before
   });
   connect(feed_, &RecordFeed::arrived, this, &MessagesPage::onRows);
   connect(feed_, &RecordFeed::failed, this, [this](const QString& what) {

@@ -626,8 +626,11 @@ void MessagesPage::refreshState() {
                    .run = [this] { filter_->setText({}); }});
   } else {
     const bool begin = from_->current() <= 1;
+    const bool group = from_->current() == static_cast<int>(RecordFeed::From::group) && groups_->currentIndex() >= 0;
     notice_->show({.title = begin ? tr("Nothing here yet") : tr("No records from there on"),
-                   .text = begin ? tr("The next record of this topic appears as it arrives.") : QString(),
+                   .text = begin   ? tr("The next record of this topic appears as it arrives.")
+                           : group ? tr("The group %1 has nothing left to read here.").arg(groups_->currentText())
+                                   : QString(),
                    .action = begin ? tr("Produce a record") : tr("Show the newest"),
                    .run = [this, begin] {
                      if (begin) {
