@@ -100,7 +100,7 @@ void MessagesPage::setWidthClass(int width_class) {
   // The value has what the others can spare.
   const Theme& t = Theme::current();
   table_->setColumnWidth(RecordModel::kHeaders, t.px(width_class > 0 ? 260 : width_class < 0 ? 84 : 96));
-  table_->setColumnWidth(RecordModel::kKey, t.px(width_class > 0 ? 180 : width_class < 0 ? 92 : 116));
+  table_->setColumnWidth(RecordModel::kKey, t.px(width_class > 0 ? 180 : width_class < 0 ? 116 : 140));
   table_->setColumnWidth(RecordModel::kFlags, t.px(width_class < 0 ? 96 : width_class > 0 ? 124 : 108));
 }
 
