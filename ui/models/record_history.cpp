@@ -225,11 +225,14 @@ QString history_line(const std::vector<HistoryStep>& steps) {
   QStringList words;
   std::int64_t before = -1;
   QString last;
+  QStringList said;
   for (const HistoryStep& step : steps) {
-    if (step.what == last) {
-      continue;  // three readers are one word
+    // Three readers are one word; so are two groups of which another one lies between, where no time orders them.
+    if (step.what == last || (step.at_ms < 0 && said.contains(step.what))) {
+      continue;
     }
     last = step.what;
+    said << step.what;
     const bool both = before >= 0 && step.at_ms >= 0;
     words << (both ? RecordHistory::tr("%1 +%2").arg(step.what, format_duration(std::max<std::int64_t>(0, step.at_ms - before))) : step.what);
     before = step.at_ms >= 0 ? step.at_ms : before;
