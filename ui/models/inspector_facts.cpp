@@ -484,7 +484,10 @@ void about_record(InspectorFacts& out, const ClusterView& view, const Selection&
   if (r != nullptr) {
     const std::int64_t size = static_cast<std::int64_t>((r->key ? r->key->size() : 0) + (r->value ? r->value->size() : 0));
     out.subtitle = r->control ? InspectorText::tr("Control record") : InspectorText::tr("Record · %1 of key and value").arg(format_bytes(size));
-    s.facts.push_back(fact(InspectorText::tr("Time"), format_date_time(r->timestamp_ms)));
+    // Together they do not fit, and half a time is none.
+    const QString at = format_date_time(r->timestamp_ms);
+    s.facts.push_back(fact(InspectorText::tr("Date"), at.section(QLatin1Char(' '), 0, 0)));
+    s.facts.push_back(fact(InspectorText::tr("Time"), at.section(QLatin1Char(' '), 1)));
     s.facts.push_back(words(InspectorText::tr("Time is"), r->log_append_time ? InspectorText::tr("when it was appended") : InspectorText::tr("what the producer said")));
     Fact key = fact(InspectorText::tr("Key"), bytes_text(r->key, 200));
     key.glyph = r->key ? Glyph::none : Glyph::slashed_zero;
@@ -524,7 +527,7 @@ void about_record(InspectorFacts& out, const ClusterView& view, const Selection&
   }
   if (r != nullptr) {
     FactSection who;
-    who.label = InspectorText::tr("Who can see %1").arg(selection.offset);
+    who.label = InspectorText::tr("Who can see offset %1").arg(selection.offset);
     const bool uncommitted = selection.offset < l.hw && selection.offset >= l.log_start;
     const bool committed = uncommitted && selection.offset < l.lso;
     who.facts.push_back(words(QStringLiteral("read_uncommitted"), uncommitted ? InspectorText::tr("yes") : InspectorText::tr("no"),

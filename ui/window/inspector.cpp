@@ -96,7 +96,7 @@ class FactRow : public QWidget {
     const FontRole role = fact_.words ? FontRole::control : FontRole::data;
     const QFontMetrics metrics(t.font(role));
     const int room = width() - x;
-    const QString text = metrics.elidedText(fact_.value, fact_.words ? Qt::ElideRight : Qt::ElideMiddle, room);
+    const QString text = metrics.elidedText(fact_.value, fact_.words || fact_.value.endsWith(QChar(0x2026)) ? Qt::ElideRight : Qt::ElideMiddle, room);
     elided_ = text != fact_.value;
     p.setFont(t.font(role));
     p.setPen(!fact_.link.none() && underMouse() ? c.link : tone_color(fact_.tone));
