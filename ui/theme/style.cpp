@@ -17,7 +17,7 @@ namespace {
 constexpr const char* kSheet = R"(
 QToolTip { background: @card; color: @text; border: 1px solid @border; padding: {4}px {6}px; }
 QLineEdit, QPlainTextEdit, QTextEdit, QSpinBox, QAbstractSpinBox {
-  background: @inset; color: @text; border: 1px solid @control; border-radius: {4}px;
+  background: @inset; border: 1px solid @control; border-radius: {4}px;
   padding: {3}px {8}px; selection-background-color: @selected; selection-color: @text; }
 QPlainTextEdit, QTextEdit { padding: {4}px {6}px; }
 QLineEdit:focus, QPlainTextEdit:focus, QTextEdit:focus, QSpinBox:focus, QDateTimeEdit:focus { border: 1px solid @ring; }
