@@ -437,7 +437,8 @@ void TopicsPage::deleteTopics(const QStringList& names) {
   }
   question->addFact(tr("Read by"), readers.isEmpty() ? tr("no group") : readers.join(QStringLiteral(", ")));
   if (unread > 0) {
-    question->addFact(tr("Not read yet"), tr("%1 records").arg(format_count(unread)));
+    // What two groups have not read counts twice, so that this may be more than there is.
+    question->addFact(tr("Not read yet"), (groups.size() == 1 ? tr("%1 records") : tr("%1 records, all groups added up")).arg(format_count(unread)));
   }
   // A command that names only some of them would not be the same.
   constexpr qsizetype kNamed = 4;
