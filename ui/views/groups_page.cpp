@@ -458,7 +458,8 @@ void GroupsPage::refreshNotice() {
     notice.command_line = QStringLiteral("kcat -b %1 -G billing %2").arg(session()->bootstrap(), topic);
     return notice;
   };
-  showState(model_->rowCount(), total, filter()->filtering(), empty, tr("0 of %1 groups").arg(format_count(total)));
+  // Where nothing is, a filter hides nothing.
+  showState(model_->rowCount(), total, total > 0 && filter()->filtering(), empty, tr("0 of %1 groups").arg(format_count(total)));
 }
 
 void GroupsPage::showGroup(const QString& group, bool request) {

@@ -257,7 +257,8 @@ void TopicsPage::refreshNotice() {
     notice.command_line = QStringLiteral("echo hello | kcat -b %1 -P -t orders").arg(session()->bootstrap());
     return notice;
   };
-  showState(model_->rowCount(), total, filter()->filtering(), empty, tr("0 of %1 topics").arg(format_count(total)));
+  // Where nothing is, a filter hides nothing.
+  showState(model_->rowCount(), total, total > 0 && filter()->filtering(), empty, tr("0 of %1 topics").arg(format_count(total)));
 }
 
 void TopicsPage::selectRow(const QString& topic) {
