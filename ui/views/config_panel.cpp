@@ -6,6 +6,8 @@
 #include <QHeaderView>
 #include <QKeyEvent>
 #include <QLineEdit>
+#include <QRegularExpression>
+#include <QResizeEvent>
 #include <QScrollArea>
 #include <QStyle>
 #include <QTableView>
@@ -16,6 +18,7 @@
 
 #include "ui/models/broker_config_rules.h"
 #include "ui/models/config_rules.h"
+#include "ui/painting/text.h"
 #include "ui/session/selection.h"
 #include "ui/session/session_admin.h"
 #include "ui/session/undo_list.h"
@@ -103,6 +106,7 @@ void ConfigPanel::buildHead() {
   connect(which_, &SegmentedControl::activated, this, [this](int index) {
     which_->setCurrent(index);
     configs_->setOnlyChanged(index == 0);
+    fitColumns();
   });
   head->addWidget(which_);
   search_ = new QLineEdit(this);
@@ -150,6 +154,7 @@ void ConfigPanel::buildTable() {
         } else if (index.column() == ConfigModel::value) {
           look.role = staged || changed ? FontRole::data_strong : FontRole::data;
           look.color = staged || changed ? c.text : c.text2;
+          look.elide = staged ? Qt::ElideLeft : Qt::ElideRight;  // what it becomes is the news
         } else if (index.column() == ConfigModel::source) {
           look.color = staged ? c.warn_t : c.text2;
         }
@@ -180,9 +185,9 @@ void ConfigPanel::buildSide() {
   key_ = new TextLabel({}, FontRole::data_title, TextLabel::Tone::text, side_);
   key_->setWordWrap(true);
   side->addWidget(key_);
+  // What it means stands behind what one does: in a low page the value and its button have to be in sight.
   doc_ = new TextLabel({}, FontRole::body, TextLabel::Tone::text2, side_);
   doc_->setWordWrap(true);
-  side->addWidget(doc_);
   editor_ = new QLineEdit(side_);
   editor_->setObjectName(QStringLiteral("configEditor"));
   editor_->setStyleSheet(QStringLiteral("font-family: \"JetBrains Mono\";"));
@@ -225,6 +230,7 @@ void ConfigPanel::buildSide() {
   danger_ = new TextLabel({}, FontRole::control, TextLabel::Tone::warn, side_);
   danger_->setWordWrap(true);
   side->addWidget(danger_);
+  side->addWidget(doc_);
   from_ = new TextLabel({}, FontRole::control, TextLabel::Tone::text2, side_);
   from_->setWordWrap(true);
   side->addWidget(from_);
@@ -260,6 +266,11 @@ void ConfigPanel::show(const ConfigResource& resource, const std::string& throug
   resource_ = resource;
   through_ = through;
   configs_->setOwnSource(own_source(resource));
+  // Of several that are selected, this is the one.
+  const QString name = nameOf(resource);
+  title_->setText(resource.kind == ConfigResource::Kind::topic ? tr("Configuration of %1").arg(elided(name, FontRole::body_strong, 120, Qt::ElideMiddle))
+                                                               : tr("Configuration"));
+  title_->setToolTip(name);
   load();
 }
 
@@ -314,6 +325,7 @@ void ConfigPanel::take(ConfigAnswer answer) {
     which_->setCurrent(1);
     configs_->setOnlyChanged(false);
   }
+  fitColumns();
   if (!table_->currentIndex().isValid() && configs_->rowCount() > 0) {
     const char* usual = resource_.kind == ConfigResource::Kind::broker ? "log.retention.ms" : "retention.ms";
     const int wanted = std::max(0, configs_->indexOf(usual));
@@ -417,7 +429,7 @@ void ConfigPanel::judgeEditor() {
       parts << bounds;
     }
     editor_note_->setTone(TextLabel::Tone::text3);
-    editor_note_->setText(parts.join(QStringLiteral(" · ")));
+    editor_note_->setText(parts.join(QStringLiteral(" · ")).replace(QRegularExpression(QStringLiteral("([0-9]) (?=\\pL)")), QStringLiteral("\\1\u00a0")));
   }
   set_state(editor_, bad && !text.isEmpty() ? "bad" : (same ? "" : "good"));
   stage_->setEnabled(!bad && !same && !row->read_only);
@@ -468,6 +480,7 @@ void ConfigPanel::refreshStaged() {
   discard_->setVisible(count > 0);
   review_->setText(tr("Review %Ln change(s)", nullptr, count));
   review_->updateGeometry();
+  fitColumns();
 }
 
 ReviewConfigsDialog::Input ConfigPanel::reviewInput() const {
@@ -562,6 +575,11 @@ void ConfigPanel::addUndo(const std::vector<ConfigChange>& inverse, int count) {
 bool ConfigPanel::eventFilter(QObject* object, QEvent* event) {
   if (object == table_->viewport() && event->type() == QEvent::Resize) {
     fitColumns();
+    // The key that is shown beside stays in sight when the room shrinks.
+    const int top = table_->currentIndex().isValid() ? table_->visualRect(table_->currentIndex()).top() : -1;
+    if (top >= 0 && top < static_cast<QResizeEvent*>(event)->oldSize().height()) {
+      QMetaObject::invokeMethod(this, [this] { table_->scrollTo(table_->currentIndex()); }, Qt::QueuedConnection);
+    }
   }
   if (object == editor_ && event->type() == QEvent::KeyPress) {
     const auto* key = static_cast<QKeyEvent*>(event);
@@ -590,8 +608,15 @@ void ConfigPanel::fitColumns() {
   int reading = table_->isColumnHidden(ConfigModel::reading) ? 0 : t.px(104);
   int standard = table_->isColumnHidden(ConfigModel::standard) ? 0 : t.px(150);
   const int rest = std::max(t.px(260), room - source - reading - standard);
-  // Room for the longest keys first: half a key is no key. A value of 19 digits needs 155.
-  const int key_width = std::min(std::max(rest - t.px(155), rest * 52 / 100), t.px(278));
+  // Room for the longest keys first: half a key is no key. A value of 19 digits needs 155, most need less.
+  const QFontMetrics digits(t.font(FontRole::data_strong));
+  int need = t.px(80);
+  int longest = t.px(120);
+  for (int i = 0; i < configs_->rowCount(); ++i) {
+    need = std::max(need, digits.horizontalAdvance(configs_->index(i, ConfigModel::value).data().toString()) + t.px(18));
+    longest = std::max(longest, digits.horizontalAdvance(configs_->index(i, ConfigModel::key).data().toString()) + t.px(28));
+  }
+  const int key_width = std::min(std::max(rest - std::min(need, t.px(155)), rest * 52 / 100), std::clamp(longest, t.px(278), t.px(340)));
   // What a value means stands near it, also where there is room for more.
   const int value = standard == 0 ? rest - key_width : std::min(rest - key_width, t.px(300));
   const int spare = rest - key_width - value;
