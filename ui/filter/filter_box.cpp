@@ -53,9 +53,10 @@ class FilterBox::Frame : public QWidget {
     text_ = text;
     const Theme& t = Theme::current();
     const double full = text.isEmpty() ? 0 : (glyph == Glyph::none ? 0 : 18) + text_width(text, FontRole::data) + 10;
-    // The words have what the filter itself does not need: what is wrong must not be cut where there is room.
+    // The words have what the filter itself does not need: what is wrong must not be cut where there is room. In a narrow box
+    // half is for what was written, without which the words mean nothing; the tip has them whole.
     const int written = t.px(text_width(box_->text(), FontRole::data) + 10 + 66);
-    reserved_ = std::min(t.px(full), std::max({t.px(60), width() * 3 / 5, width() - written}));
+    reserved_ = std::min(t.px(full), std::max({t.px(60), width() / 2, width() - written}));
     layout()->setContentsMargins(t.px(2), 0, t.px(4), 0);
     room_->changeSize(reserved_, 1, QSizePolicy::Fixed, QSizePolicy::Fixed);
     layout()->invalidate();
@@ -373,6 +374,7 @@ void FilterBox::refreshStatus() {
   clear_->setVisible(!empty && counts_.percent < 0);
   frame_->setStatus(glyph, status_);
   edit_->setAccessibleDescription(status_);
+  edit_->setToolTip(status_);
 }
 
 QString FilterBox::statusText() const { return status_; }
