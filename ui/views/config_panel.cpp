@@ -604,8 +604,15 @@ void ConfigPanel::fitColumns() {
   const double wide = room / t.scale();
   table_->setColumnHidden(ConfigModel::reading, wide < 560);
   table_->setColumnHidden(ConfigModel::standard, wide < 780);
-  const int source = t.px(116);
-  int reading = table_->isColumnHidden(ConfigModel::reading) ? 0 : t.px(104);
+  // Where a value comes from is also said beside.
+  table_->setColumnHidden(ConfigModel::source, wide < 400);
+  const int source = table_->isColumnHidden(ConfigModel::source) ? 0 : t.px(116);
+  const QFontMetrics words(t.font(FontRole::data));
+  int reading = t.px(64);
+  for (int i = 0; i < configs_->rowCount(); ++i) {
+    reading = std::max(reading, words.horizontalAdvance(configs_->index(i, ConfigModel::reading).data().toString()) + t.px(18));
+  }
+  reading = table_->isColumnHidden(ConfigModel::reading) ? 0 : std::min(reading, t.px(128));
   int standard = table_->isColumnHidden(ConfigModel::standard) ? 0 : t.px(150);
   const int rest = std::max(t.px(260), room - source - reading - standard);
   // Room for the longest keys first: half a key is no key. A value of 19 digits needs 155, most need less.
@@ -628,7 +635,7 @@ void ConfigPanel::fitColumns() {
   head->resizeSection(ConfigModel::value, value);
   head->resizeSection(ConfigModel::reading, reading);
   head->resizeSection(ConfigModel::standard, standard);
-  head->resizeSection(ConfigModel::source, std::max(source, room - key_width - key_more - value - reading - standard));
+  head->resizeSection(ConfigModel::source, source == 0 ? 0 : std::max(source, room - key_width - key_more - value - reading - standard));
 }
 
 }  // namespace hw::ui
