@@ -100,7 +100,7 @@ void MessagesPage::setWidthClass(int width_class) {
   // The value has what the others can spare.
   const Theme& t = Theme::current();
   table_->setColumnWidth(RecordModel::kHeaders, t.px(width_class > 0 ? 260 : width_class < 0 ? 84 : 96));
-  table_->setColumnWidth(RecordModel::kKey, t.px(width_class > 0 ? 180 : width_class < 0 ? 116 : 140));
+  table_->setColumnWidth(RecordModel::kKey, t.px(width_class > 0 ? 180 : width_class < 0 ? 124 : 140));
   table_->setColumnWidth(RecordModel::kFlags, t.px(width_class < 0 ? 96 : width_class > 0 ? 124 : 108));
 }
 
@@ -596,7 +596,8 @@ void MessagesPage::refreshState() {
       parts << tr("%1 skipped while tailing").arg(format_count(feed_->skipped()));
     }
     if (feed_->partial()) {
-      parts << tr("first %1 partitions").arg(RecordFeed::kMaxPartitions);
+      // Those that hold something, not the first ones.
+      parts << tr("%1 of %2 partitions").arg(RecordFeed::kMaxPartitions).arg(format_count(partitionsOfTopic()));
     }
   }
   note_->setText(parts.join(QStringLiteral(" \u00b7 ")));
