@@ -190,6 +190,16 @@ void MessagesPage::optionsMenu() {
   QMenu menu(this);
   orderMenu(*menu.addMenu(tr("Order")));
   columnsMenu(*menu.addMenu(tr("Columns")));
+  if (isolation_control_->isHidden()) {
+    QMenu* isolation = menu.addMenu(tr("Isolation"));
+    const QString names[] = {tr("committed"), tr("all"), tr("raw")};
+    for (int i = 0; i < 3; ++i) {
+      QAction* action = isolation->addAction(names[i]);
+      action->setCheckable(true);
+      action->setChecked(static_cast<int>(isolation_) == i);
+      connect(action, &QAction::triggered, this, [this, i] { setIsolation(static_cast<Isolation>(i)); });
+    }
+  }
   QAction* utc = menu.addAction(tr("Times in UTC"));
   utc->setCheckable(true);
   utc->setChecked(utc_);

@@ -655,6 +655,8 @@ void MessagesPage::resizeEvent(QResizeEvent* event) {
   Page::resizeEvent(event);
   from_label_->setVisible(width() > Theme::current().px(900));
   isolation_label_->setVisible(width() > Theme::current().px(900));
+  // Where not all fits, where the list begins is asked more often; the menu has the other.
+  isolation_control_->setVisible(width() > Theme::current().px(820));
   // In a low page the records come before their volume.
   volume_->setVisible(session() != nullptr && session()->batches() != nullptr && height() >= Theme::current().px(330));
   placePill();
