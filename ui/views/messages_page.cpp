@@ -99,8 +99,9 @@ void MessagesPage::setWidthClass(int width_class) {
   width_class_ = width_class;
   // The value has what the others can spare.
   const Theme& t = Theme::current();
-  table_->setColumnWidth(RecordModel::kHeaders, t.px(width_class > 0 ? 260 : width_class < 0 ? 84 : 96));
-  table_->setColumnWidth(RecordModel::kKey, t.px(width_class > 0 ? 180 : width_class < 0 ? 124 : 140));
+  const bool tight = width() < t.px(760);  // a large scale, or presenting
+  table_->setColumnWidth(RecordModel::kHeaders, t.px(width_class > 0 ? 260 : width_class < 0 || tight ? 84 : 96));
+  table_->setColumnWidth(RecordModel::kKey, t.px(tight ? 92 : width_class > 0 ? 180 : width_class < 0 ? 124 : 140));
   table_->setColumnWidth(RecordModel::kFlags, t.px(width_class < 0 ? 96 : width_class > 0 ? 124 : 108));
 }
 
@@ -653,6 +654,11 @@ void MessagesPage::placePill() {
 
 void MessagesPage::resizeEvent(QResizeEvent* event) {
   Page::resizeEvent(event);
+  const int tight = Theme::current().px(760);
+  if ((width() < tight) != (event->oldSize().width() < tight)) {
+    setWidthClass(width_class_);
+  }
+  partitions_->setFixedWidth(Theme::current().px(width() < tight ? 112 : 118));
   from_label_->setVisible(width() > Theme::current().px(900));
   isolation_label_->setVisible(width() > Theme::current().px(900));
   // Where not all fits, where the list begins is asked more often; the menu has the other.
