@@ -93,7 +93,7 @@ QString status_rule(LagStatus status) {
     case LagStatus::measuring:
       return tr(QT_TRANSLATE_NOOP("GroupLag", "measuring: there is lag, and it has not been watched long enough to judge it"));
     case LagStatus::slow:
-      return tr(QT_TRANSLATE_NOOP("GroupLag", "slow: the position moves, but for a minute the lag has never shrunk"));
+      return tr(QT_TRANSLATE_NOOP("GroupLag", "slow: the position moves, but within the last minute the lag grew, or never shrank"));
     case LagStatus::rewound:
       return tr(QT_TRANSLATE_NOOP("GroupLag", "rewound: a committed position went back, so records are read again"));
     case LagStatus::stalled:
@@ -142,14 +142,18 @@ LagStatus LagWindow::judge(const Sample& now, std::int64_t committed_at_ms, bool
   if (at(0).committed == now.committed) {
     return LagStatus::stalled;
   }
+  // A commit of many records lets even a lag that grows shrink for a moment: over a full window its least counts.
+  const auto lag_at = [&](std::size_t i) { return i < count_ ? at(i).end - at(i).committed : now.end - now.committed; };
+  bool shrank = false;
+  std::int64_t older = lag_at(0);
+  std::int64_t newer = lag_at(count_);
   for (std::size_t i = 0; i < count_; ++i) {
-    const std::int64_t lag = at(i).end - at(i).committed;
-    const std::int64_t next = i + 1 < count_ ? at(i + 1).end - at(i + 1).committed : now.end - now.committed;
-    if (next < lag) {
-      return LagStatus::ok;
-    }
+    shrank = shrank || lag_at(i + 1) < lag_at(i);
+    std::int64_t& least = i < count_ / 2 ? older : newer;
+    least = std::min(least, lag_at(i));
   }
-  return LagStatus::slow;
+  const bool grows = count_ == kSamples && newer > older;
+  return shrank && !grows ? LagStatus::ok : LagStatus::slow;
 }
 
 double LagWindow::arriving(const Sample& now) const {

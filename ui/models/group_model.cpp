@@ -223,6 +223,11 @@ void GroupModel::sample(Known& known, std::int64_t now_ms, bool judge) const {
   LagStatus worst_status = LagStatus::ok;
   std::int64_t behind = 0;
   std::int64_t watched = 0;
+  // Who commits somewhere has not stopped: where its position stands still, it is stalled there.
+  std::int64_t committed_at = 0;
+  for (std::size_t i = 0; judge && i < f.parts.size(); ++i) {
+    committed_at = std::max(committed_at, f.parts[i].committed->committed_at_ms.get());
+  }
   for (std::size_t i = 0; i < f.parts.size(); ++i) {
     GroupFacts::Part& part = f.parts[i];
     const event::ReplicaCounters* c = part.log == nullptr ? nullptr : part.log->leader_counters();
@@ -250,7 +255,7 @@ void GroupModel::sample(Known& known, std::int64_t now_ms, bool judge) const {
     }
     if (judge) {
       part.window.add(part.now);
-      part.status = part.window.judge(part.now, part.committed->committed_at_ms.get(), has_members);
+      part.status = part.window.judge(part.now, committed_at, has_members);
       if (severity(part.status) > severity(worst_status)) {
         worst_status = part.status;
       }

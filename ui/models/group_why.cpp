@@ -149,7 +149,7 @@ GroupVerdict why(const GroupFacts& f, const std::vector<KeyCounter::Share>& keys
   if (recent >= 5) {
     v.sentences << QCoreApplication::translate("GroupWhy", "%Ln rebalances within 3 minutes: members come and go too often.", nullptr, recent);
   } else if (!g.rebalances.empty()) {
-    v.sentences << tr(T("The last rebalance was %1.")).arg(ago_words(now_ms - g.rebalances.back().at.ms));
+    v.sentences << tr(T("The last rebalance was %1.")).arg(ago_words(now_ms - g.rebalances.back().at.ms).replace(QLatin1Char(' '), QChar(QChar::Nbsp)));
   }
   return v;
 }

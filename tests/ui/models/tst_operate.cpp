@@ -355,6 +355,16 @@ void TestOperate::burrowsRules_data() {
   QTest::newRow("stands still") << Samples{{0, 5, 9}, {5, 5, 12}, {10, 5, 15}, {15, 5, 20}} << qint64{15} << true << static_cast<int>(LagStatus::stalled);
   QTest::newRow("never less") << Samples{{0, 5, 9}, {5, 6, 12}, {10, 7, 15}, {15, 8, 20}} << qint64{15} << true << static_cast<int>(LagStatus::slow);
   QTest::newRow("sometimes less") << Samples{{0, 5, 9}, {5, 8, 10}, {10, 9, 15}, {15, 10, 20}} << qint64{15} << true << static_cast<int>(LagStatus::ok);
+  Samples grows;  // a commit of five records every 25 s, one record a second arrives
+  for (qint64 i = 0; i <= 12; ++i) {
+    grows << QList<qint64>{5 * i, 5 + 5 * (i / 5), 9 + 5 * i};
+  }
+  QTest::newRow("grows in steps") << grows << qint64{60} << true << static_cast<int>(LagStatus::slow);
+  Samples level;  // all of them, every 25 s
+  for (qint64 i = 0; i <= 12; ++i) {
+    level << QList<qint64>{5 * i, 5 + 25 * (i / 5), 9 + 5 * i};
+  }
+  QTest::newRow("rises and falls") << level << qint64{60} << true << static_cast<int>(LagStatus::ok);
   QTest::newRow("too early to say") << Samples{{0, 5, 9}, {1, 5, 9}} << qint64{0} << true << static_cast<int>(LagStatus::measuring);
 }
 
