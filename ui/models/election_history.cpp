@@ -66,7 +66,18 @@ QString reason_of(const event::QuorumRoleChanged& e, std::int32_t before, bool f
 
 class Builder {
  public:
-  explicit Builder(const observe::ClusterView& view) : view_(view) {}
+  explicit Builder(const observe::ClusterView& view) : view_(view) {
+    for (const auto& told : *view.recent) {
+      if (told.event == nullptr) {
+        continue;
+      }
+      if (const auto* stopped = std::get_if<event::NodeStopped>(told.event.get())) {
+        lives_.push_back({stopped->node.value(), told.at.ms, true});
+      } else if (const auto* started = std::get_if<event::NodeStarted>(told.event.get())) {
+        lives_.push_back({started->node.value(), told.at.ms, false});
+      }
+    }
+  }
 
   void role(const event::QuorumRoleChanged& e, std::int64_t at) {
     const bool leads = e.role == QuorumRole::leader;
@@ -106,6 +117,7 @@ class Builder {
       open_ = false;
       last_epoch_ = e.epoch;
       leader_ = e.node.value();
+      led_since_ms_ = at;
     }
   }
 
@@ -141,6 +153,9 @@ class Builder {
       election.reason = Words::tr("leader %1 was killed; controller %2 missed it").arg(leader_).arg(e.node.value());
     }
     for (const auto& [node, known] : roles_) {
+      if (node != leader_ && ended(node, at)) {
+        continue;  // what it was ended with it
+      }
       election.bands.push_back({node, known.role, known.epoch, known.leader, known.since_ms, -1});
     }
     all_.push_back(std::move(election));
@@ -162,12 +177,20 @@ class Builder {
     return all_.back();
   }
 
-  // Whether the node of the leader before has ended, and when.
+  [[nodiscard]] bool ended(std::int32_t node, std::int64_t at) const {
+    const Life* last = nullptr;
+    for (const Life& life : lives_) {
+      last = life.node == node && life.at_ms <= at && (last == nullptr || life.at_ms >= last->at_ms) ? &life : last;
+    }
+    return last != nullptr && last->ended;
+  }
+
+  // Whether the node of the leader before has ended since it leads, and when.
   void find_end(Election& election) const {
     for (auto it = view_.recent->rbegin(); it != view_.recent->rend() && election.before >= 0; ++it) {
       const auto* stopped = it->event == nullptr ? nullptr : std::get_if<event::NodeStopped>(it->event.get());
       if (stopped != nullptr && stopped->node.value() == election.before && it->at.ms <= election.began_ms &&
-          it->at.ms >= election.began_ms - kMissedWithinMs) {
+          it->at.ms >= std::max(election.began_ms - kMissedWithinMs, led_since_ms_)) {
         election.silent_since_ms = it->at.ms;
         election.killed = !stopped->clean;
         return;
@@ -184,10 +207,18 @@ class Builder {
     }
   }
 
+  struct Life {
+    std::int32_t node = -1;
+    std::int64_t at_ms = 0;
+    bool ended = false;
+  };
+
   const observe::ClusterView& view_;
+  std::vector<Life> lives_;
   std::vector<Election> all_;
   std::map<std::int32_t, Known> roles_;
   std::int32_t leader_ = -1;
+  std::int64_t led_since_ms_ = 0;
   std::int32_t last_epoch_ = -1;
   bool open_ = false;
 };

@@ -319,7 +319,10 @@ void QuorumCanvas::paintReplicas(QPainter& p, const Places& at) {
   const double spacing = std::max(70.0, (std::floor(std::log10(static_cast<double>(std::max<std::int64_t>(to, 1)))) + 1) * 7 + 28);
   const double bottom = rowRect(replicas() - 1).bottom();
   for (const geometry::OffsetAxis::Tick& tick : axis.ticks(width, spacing)) {
-    text_center(p, left + tick.x, at.voters + kTitle / 2, format_offset(tick.offset), FontRole::small_data, c.text3);
+    const QString name = format_offset(tick.offset);
+    if (tick.x + text_width(name, FontRole::small_data) / 2 <= width + 4) {  // the next heading begins there
+      text_center(p, left + tick.x, at.voters + kTitle / 2, name, FontRole::small_data, c.text3);
+    }
     paint_vline(p, left + std::round(tick.x), at.voters + kTitle, bottom, c.grid);
   }
   text_right(p, wide() - kPad, at.voters + kTitle / 2, tr("last fetch"), FontRole::caption, c.text3);
@@ -438,10 +441,12 @@ void QuorumCanvas::paintChart(QPainter& p, const Places& at, const Election& e) 
     paint_glyph(p, won ? Glyph::crown : Glyph::disc, QPointF(kPad + 6, middle), 12, won ? c.leader : c.edge);
     text_left(p, kPad + 20, middle, name_of(r.id), won ? FontRole::data_strong : FontRole::data, c.text);
     bool any = false;
+    bool known = false;
     for (const Election::Band& band : e.bands) {
       if (band.node != r.id) {
         continue;
       }
+      known = true;
       std::int64_t until = band.to_ms < 0 ? end + static_cast<std::int64_t>(span) : band.to_ms;
       const bool ended = e.before == r.id && e.silent_since_ms >= 0 && band.to_ms < 0 && band.from_ms <= e.began_ms;
       if (ended) {
@@ -490,6 +495,9 @@ void QuorumCanvas::paintChart(QPainter& p, const Places& at, const Election& e) 
       text_left(p, left + 20, middle,
                 (e.killed ? tr("killed %1 before") : tr("stopped %1 before")).arg(format_duration(e.began_ms - e.silent_since_ms)),
                 FontRole::caption, c.err_t);
+    } else if (!known && r.state == ReplicaState::offline) {
+      paint_glyph(p, Glyph::cross, QPointF(left + 8, middle), 12);
+      text_left(p, left + 20, middle, r.role, FontRole::caption, c.err_t);
     }
   }
   // Votes: from who voted to who asked.

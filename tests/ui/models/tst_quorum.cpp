@@ -172,6 +172,32 @@ class TestQuorum : public QObject {
     QCOMPARE(of(2), std::ptrdiff_t{4});  // follower, pre-vote, candidate, leader
   }
 
+  void whatEndedBeforeItLedIsNoReason() {
+    Feed feed;
+    feed.quorum();
+    feed.ms += 60'000;
+    feed(event::NodeStopped{BrokerId(2), false}, 2);
+    feed.ms += 1'000;
+    feed(event::NodeStopped{BrokerId(3), false}, 3);
+    feed.ms += 1'000;
+    feed(event::NodeStarted{BrokerId(2)}, 2);
+    feed.ms += 10'000;
+    feed.role(2, event::QuorumRole::candidate, 2, -1, event::QuorumCause::pre_votes_won);
+    feed.ms += 2;
+    feed.role(2, event::QuorumRole::leader, 2, 2, event::QuorumCause::votes_won);
+    feed.ms += 5'000;
+    feed.role(1, event::QuorumRole::prospective, 2, 2, event::QuorumCause::leader_silent);
+    const std::vector<Election> all = election_history(*feed.reducer.publish());
+    QCOMPARE(all.size(), std::size_t{3});
+    QCOMPARE(all[2].before, 2);
+    QVERIFY(!all[2].killed);
+    QCOMPARE(all[2].silent_since_ms, std::int64_t{-1});
+    QCOMPARE(all[2].reason, QStringLiteral("controller 1 did not hear from leader 2 in time"));
+    const auto of = [&](int node) { return std::count_if(all[2].bands.begin(), all[2].bands.end(), [&](const auto& b) { return b.node == node; }); };
+    QCOMPARE(of(3), std::ptrdiff_t{0});  // it is down
+    QVERIFY(of(2) > 0);
+  }
+
   void aRefusedPreVoteIsNoElection() {
     Feed feed;
     feed.quorum();
