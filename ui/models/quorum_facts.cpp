@@ -125,7 +125,7 @@ QString verdict_of(const QuorumFacts& facts) {
   }
   const QString count = Words::tr("%1 of %2").arg(facts.answering).arg(voters);
   if (facts.leader < 0) {
-    return facts.lost() ? Words::tr("No controller leads: %1 voters answer and %2 are needed. Records still flow; topics, leaders and "
+    return facts.lost() ? Words::tr("No controller leads: %1 voters answer and %2 are needed. Records still flow where a leader runs; topics, leaders and "
                                     "in-sync sets cannot change until a majority is back.")
                               .arg(count)
                               .arg(facts.majority)

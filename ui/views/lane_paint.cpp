@@ -190,7 +190,7 @@ void LaneView::paintCollapsed(QPainter& p, int partition, const Place& place, co
     paint_glyph(p, Glyph::cross, QPointF(after + 6, y), 12);
     text_left(p, after + 18, y, tr("no leader"), FontRole::data, c.err_t);
   } else {
-    paint_glyph(p, Glyph::crown, QPointF(after + 6, y), 12);
+    paint_glyph(p, main->online ? Glyph::crown : Glyph::cross, QPointF(after + 6, y), 12);
     text_fit(p, after + 18, y, plotLeft() - after - 22, tr("node %1").arg(view.leader.value()), FontRole::data, c.text);
   }
   if (selected) {

@@ -458,16 +458,25 @@ void PartitionsPage::refreshStatistics() {
   std::int64_t biggest = 0;
   for (const auto& partition : t->partitions) {
     const auto* c = partition ? partition->leader_counters() : nullptr;
+    // What a leader that has ended held, the replica that is farthest has too.
+    for (std::size_t i = 0; partition && partition->leader_counters() == nullptr && i < partition->replicas.size(); ++i) {
+      const auto* other = partition->replicas[i].counters.get();
+      c = other != nullptr && (c == nullptr || other->log_end_offset.get() > c->log_end_offset.get()) ? other : c;
+    }
     if (c == nullptr) {
       continue;
     }
+    const bool leads = c == partition->leader_counters();
     const std::int64_t leo = c->log_end_offset.get();
     const std::int64_t length = std::max<std::int64_t>(0, leo - c->log_start_offset.get());
     held += length;
     biggest = std::max(biggest, length);
-    above += std::max<std::int64_t>(0, leo - c->high_watermark.get());
     bytes += c->size_bytes.get();
     segments += std::max<std::int64_t>(1, c->segments.get());
+    if (!leads) {
+      continue;
+    }
+    above += std::max<std::int64_t>(0, leo - c->high_watermark.get());
     in += c->records_in.get();
     in_bytes += c->bytes_in.get();
     out += c->records_out.get();
