@@ -232,7 +232,9 @@ void about_cluster(InspectorFacts& out, const ClusterView& view, const Inspector
   s.facts.push_back(fact(InspectorText::tr("Partitions"), format_count(static_cast<std::int64_t>(partitions))));
   s.facts.push_back(fact(InspectorText::tr("Groups"), format_count(static_cast<std::int64_t>(view.groups->size()))));
   s.facts.push_back(fact(InspectorText::tr("Clients"), format_count(static_cast<std::int64_t>(count_clients(view)))));
-  s.facts.push_back(fact(InspectorText::tr("Connections"), format_count(static_cast<std::int64_t>(view.connections->size()))));
+  // Those of clients, as the Clients page counts them; the nodes have some with each other besides.
+  const auto connections = std::count_if(view.connections->begin(), view.connections->end(), [&](const auto& each) { return !is_peer(*each.second, view); });
+  s.facts.push_back(fact(InspectorText::tr("Connections"), format_count(static_cast<std::int64_t>(connections))));
   out.overview.push_back(s);
   FactSection place;
   place.label = InspectorText::tr("Where data lives");
@@ -574,13 +576,17 @@ void about_group(InspectorFacts& out, const ClusterView& view, const Selection& 
   members.label = InspectorText::tr("Members");
   for (const auto& m : group->members) {
     QStringList owned;
+    const std::string* before = nullptr;
     for (const auto& [topic, index] : m.partitions) {
-      const QString name = text_of(topic) + QLatin1Char('/');
-      if (!owned.isEmpty() && owned.back().startsWith(name)) {
-        owned.back() += QStringLiteral(",%1").arg(index.value());  // the name once: a row is short
+      if (before != nullptr && *before == topic) {
+        owned.last() += QStringLiteral(",%1").arg(index.value());
       } else {
-        owned << QStringLiteral("%1%2").arg(name).arg(index.value());
+        owned << QStringLiteral("%1/%2").arg(text_of(topic)).arg(index.value());
       }
+      before = &topic;
+    }
+    if (m.partitions.size() > 8) {
+      owned = {InspectorText::tr("%Ln partition(s)", nullptr, static_cast<int>(m.partitions.size()))};
     }
     members.facts.push_back(linked(fact(text_of(m.client_id), owned.isEmpty() ? InspectorText::tr("idle") : owned.join(QLatin1Char(' '))),
                                    Selection::ofMember(selection.group, text_of(m.member_id))));

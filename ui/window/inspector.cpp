@@ -98,6 +98,9 @@ class FactRow : public QWidget {
     const int room = width() - x;
     const QString text = metrics.elidedText(fact_.value, fact_.words || fact_.value.endsWith(QChar(0x2026)) ? Qt::ElideRight : Qt::ElideMiddle, room);
     elided_ = text != fact_.value;
+    if (const QString whole = elided_ ? fact_.value : QString(); !fact_.explained && toolTip() != whole) {
+      setToolTip(whole);
+    }
     p.setFont(t.font(role));
     p.setPen(!fact_.link.none() && underMouse() ? c.link : tone_color(fact_.tone));
     p.drawText(QRect(x, 0, room, height()), Qt::AlignVCenter | Qt::AlignLeft, text);
