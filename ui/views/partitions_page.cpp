@@ -17,6 +17,7 @@
 
 #include "ui/painting/shapes.h"
 #include "ui/painting/text.h"
+#include "ui/views/data_delegate.h"
 #include "ui/views/lane_table.h"
 #include "ui/views/legend_bar.h"
 #include "ui/views/pane.h"
@@ -86,6 +87,7 @@ std::vector<LegendBar::Entry> legend_entries() {
                        p.setRenderHint(QPainter::Antialiasing, false);
                      },
                      PartitionsPage::tr("committed by a group")});
+  std::rotate(entries.begin() + 1, entries.end() - 1, entries.end());  // on every lane: what is seldom goes first where room lacks
   return entries;
 }
 
@@ -193,8 +195,9 @@ PartitionsPage::PartitionsPage(QWidget* parent)
   record_view_->setColumnWidth(RecordModel::kOffset, theme.px(96));
   record_view_->setColumnWidth(RecordModel::kTime, theme.px(118));
   record_view_->setColumnWidth(RecordModel::kKey, theme.px(120));
-  record_view_->setColumnWidth(RecordModel::kValue, theme.px(300));
   record_view_->setColumnWidth(RecordModel::kHeaders, theme.px(110));
+  record_view_->horizontalHeader()->setStretchLastSection(false);
+  record_view_->horizontalHeader()->setSectionResizeMode(RecordModel::kValue, QHeaderView::Stretch);
   record_view_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   record_view_->hide();
   drawer_rows->addWidget(record_view_, 1);
@@ -206,6 +209,13 @@ PartitionsPage::PartitionsPage(QWidget* parent)
   table_view_ = new QTableView(forms_);
   setup_table(table_view_, tr("Partitions as a table"));
   table_view_->setModel(table_);
+  table_view_->setItemDelegate(new DataDelegate([](const QModelIndex& index, bool) {
+    CellLook look;
+    const int at = index.column();
+    look.role = at == LaneTable::kRole || at == LaneTable::kInSync || at == LaneTable::kFetched ? FontRole::control : FontRole::data;
+    look.color = Theme::current().colors().text;
+    return look;
+  }, table_view_));
   set_columns(table_view_, {72, 54, 74, 80, 72, 72, 80, 66, 66, 92, 80, 78}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11},
               {LaneTable::kSegments, LaneTable::kSize, LaneTable::kLogStart});
   forms_->addWidget(table_view_);

@@ -21,6 +21,7 @@
 #include "ui/painting/text.h"
 #include "ui/session/session_admin.h"
 #include "ui/session/session_nodes.h"
+#include "ui/views/data_delegate.h"
 #include "ui/views/metadata_log_model.h"
 #include "ui/views/pane.h"
 #include "ui/views/quorum_canvas.h"
@@ -291,6 +292,14 @@ QuorumPage::QuorumPage(QWidget* parent)
   record_view_->setObjectName(QStringLiteral("metadataRecords"));
   setup_table(record_view_, tr("Records of the metadata log, the newest first"));
   record_view_->setModel(records_);
+  record_view_->setItemDelegate(new DataDelegate([](const QModelIndex& index, bool) {
+    CellLook look;
+    look.role = index.column() == MetadataLogModel::kType   ? FontRole::control_strong
+                : index.column() == MetadataLogModel::kText ? FontRole::control
+                                                            : FontRole::small_data;
+    look.color = index.data(Qt::ForegroundRole).value<QColor>();
+    return look;
+  }, record_view_));
   set_columns(record_view_, {62, 122, 120, 92}, {MetadataLogModel::kText});
   record_view_->setColumnHidden(MetadataLogModel::kTime, true);
   rows->addWidget(record_view_, 1);
@@ -308,6 +317,14 @@ QuorumPage::QuorumPage(QWidget* parent)
   table_view_ = new QTableView(forms_);
   setup_table(table_view_, tr("Replicas of the metadata log as a table"));
   table_view_->setModel(table_);
+  table_view_->setItemDelegate(new DataDelegate([](const QModelIndex& index, bool) {
+    CellLook look;
+    const bool number = index.column() >= QuorumTable::kLogEnd && index.column() < QuorumTable::kFetched;
+    look.role = number ? FontRole::data : FontRole::control;
+    look.color = Theme::current().colors().text;
+    look.first = index.column() == 0;
+    return look;
+  }, table_view_));
   set_columns(table_view_, {76, 70, 100, 70, 100, 60, 80, 100, 90, 100}, {2, 8, 9});
   forms_->addWidget(table_view_);
   column->addWidget(forms_, 1);

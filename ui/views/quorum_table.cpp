@@ -68,7 +68,7 @@ QVariant QuorumTable::data(const QModelIndex& index, int role) const {
     case kCaughtUp:
       return ago(r.caught_up_ms);
     case kSnapshot:
-      return r.snapshot_end < 0 ? tr("none") : tr("below %1, %2").arg(r.snapshot_end).arg(format_bytes(r.snapshot_bytes));
+      return r.snapshot_end <= 0 ? tr("none") : tr("below %1, %2").arg(r.snapshot_end).arg(format_bytes(r.snapshot_bytes));
     case kDirectory:
       return r.directory;
     default:
