@@ -303,11 +303,11 @@ void LaneView::paintLane(QPainter& p, const QRectF& rect, const OffsetAxis& axis
       above = hatch_brush(Hatch::above_hw_ok);
       break;
     case ReplicaState::behind:
-      fill = c.ok_soft;
+      fill = c.ok_soft == c.canvas ? c.warn : c.ok_soft;  // high contrast has no soft colours
       above = hatch_brush(Hatch::above_hw_warn);
       break;
     case ReplicaState::offline:
-      fill = c.err_soft;
+      fill = c.err_soft == c.canvas ? c.err : c.err_soft;
       above = QBrush(c.err_tint);
       break;
   }
@@ -388,6 +388,7 @@ void LaneView::paintGhosts(QPainter& p, const QRectF& rect, const OffsetAxis& ax
     const double label = rect.left() + std::min(to, rect.width()) + 6;
     const double wide = text_width(text, FontRole::caption);
     if (label + wide <= rect.right()) {
+      p.fillRect(QRectF(label - 4, top - 5, wide + 8, 15), c.canvas);  // over records that came after
       text_left(p, label, top + 4, text, FontRole::caption, c.text2);
     } else if (from - 6 > wide) {
       const QRectF plate(rect.left() + from - wide - 12, top - 5, wide + 10, 15);
