@@ -42,6 +42,7 @@ constexpr int kSide = 436;
 constexpr int kSideNarrow = 350;
 constexpr int kSideWide = 620;
 constexpr int kRoomForAll = 520;
+constexpr int kRoomForFilter = 430;
 
 // Three voters and a crown: what will appear.
 void draw_quorum(QPainter& p, const QRectF& r) {
@@ -227,7 +228,12 @@ QuorumPage::QuorumPage(QWidget* parent)
   verdict_ = new TextLabel({}, FontRole::body, TextLabel::Tone::text, content);
   verdict_->setObjectName(QStringLiteral("quorumVerdict"));
   verdict_->setWordWrap(true);
-  verdict_->setContentsMargins(t.px(16), t.px(10), t.px(16), t.px(4));
+  const auto pad = [this] {
+    const Theme& now = Theme::current();
+    verdict_->setContentsMargins(now.px(16), now.px(10), now.px(16), now.px(4));
+  };
+  pad();
+  connect(&Theme::current(), &Theme::changed, verdict_, pad);
   verdict_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   column->addWidget(verdict_);
   told_ = new TextLabel({}, FontRole::control, TextLabel::Tone::text2, content);
@@ -302,6 +308,7 @@ QuorumPage::QuorumPage(QWidget* parent)
   }, record_view_));
   set_columns(record_view_, {62, 122, 120, 92}, {MetadataLogModel::kText});
   record_view_->setColumnHidden(MetadataLogModel::kTime, true);
+  record_view_->setMinimumHeight(t.px(Metrics::kRowHeader));  // of all on this side it gives way
   rows->addWidget(record_view_, 1);
   record_notice_ = new TableNotice(record_view_);
   rows->addWidget(new Line(Qt::Horizontal, false, side_));
@@ -495,6 +502,7 @@ void QuorumPage::resizeEvent(QResizeEvent* event) {
   const bool low = height() < Theme::current().px(kRoomForAll);
   board_->setCompact(low);
   record_text_->setVisible(!low);
+  filter_->setVisible(height() >= Theme::current().px(kRoomForFilter) || filter_->filtering());
 }
 
 void QuorumPage::showEvent(QShowEvent* event) {
@@ -577,7 +585,9 @@ void QuorumPage::readRecords() {
     records_->clear();  // another log
     next_ = -1;
   }
-  if (next_ < 0) {
+  // What grows faster than it is read is read on from near its end: the newest comes first.
+  const bool anew = next_ >= 0 && end - next_ > 2 * kFirstRead;
+  if (next_ < 0 || anew) {
     next_ = std::max(facts.log_start, end - kFirstRead);
   }
   if (next_ >= end) {
@@ -591,7 +601,7 @@ void QuorumPage::readRecords() {
   query.max_records = static_cast<std::int32_t>(kFirstRead);
   query.isolation = Isolation::raw;
   const QPointer<QuorumPage> self(this);
-  session()->read(query, [self, from = next_, number = ++read_number_](const ReadAnswer& answer) {
+  session()->read(query, [self, anew, from = next_, number = ++read_number_](const ReadAnswer& answer) {
     if (self == nullptr || number != self->read_number_) {
       return;
     }
@@ -604,6 +614,9 @@ void QuorumPage::readRecords() {
       }
     }
     self->next_ = std::max({from, answer.next_offset, fresh.empty() ? from : fresh.back().offset + 1});
+    if (anew && !fresh.empty()) {
+      self->records_->clear();
+    }
     self->records_->append(std::move(fresh));
     self->showCounts();
   });
