@@ -394,7 +394,7 @@ class Teller {
                          .arg(format_count(e.members_before))
                          .arg(format_count(e.members_after))
                          .arg(format_count(e.moved))
-                         .arg(format_count(e.partitions_before)));
+                         .arg(format_count(std::max(e.partitions_before, e.partitions_after))));
     out_.about = Selection::ofGroup(text_of(e.group));
   }
   void operator()(const event::OffsetCommitted& e) {

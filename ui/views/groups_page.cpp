@@ -615,7 +615,7 @@ void GroupsPage::fitColumns() {
     }
   }
   const int rest = std::max(0, room - used);
-  const int last = table()->isColumnHidden(GroupModel::last_rebalance) ? 0 : std::clamp(rest * 45 / 100, t.px(140), t.px(260));
+  const int last = table()->isColumnHidden(GroupModel::last_rebalance) ? 0 : std::clamp(rest * 45 / 100, t.px(154), t.px(260));
   table()->horizontalHeader()->resizeSection(GroupModel::name, std::max(t.px(120), rest - last));
   table()->horizontalHeader()->resizeSection(GroupModel::last_rebalance, last);
 }

@@ -354,7 +354,7 @@ void BottomDock::paintEvent(QPaintEvent*) {
   QPainter p(this);
   p.fillRect(rect(), c.chrome);
   p.fillRect(0, 0, width(), 1, c.border);
-  p.fillRect(0, head_->height(), width(), 1, c.border);
+  p.fillRect(0, head_->geometry().bottom(), width(), 1, c.border);
 }
 
 void BottomDock::mousePressEvent(QMouseEvent* event) {

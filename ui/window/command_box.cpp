@@ -7,6 +7,7 @@
 #include <QPainter>
 
 #include "ui/window/controls.h"
+#include "ui/window/elided_label.h"
 
 namespace hw::ui {
 
@@ -19,7 +20,8 @@ CommandBox::CommandBox(const QString& command, const QString& prompt, QWidget* p
   if (!prompt.isEmpty()) {
     row->addWidget(new TextLabel(prompt, FontRole::data, TextLabel::Tone::text3, this));
   }
-  line_ = new TextLabel(command, FontRole::data, TextLabel::Tone::text, this);
+  line_ = new ElidedLabel(FontRole::data, TextLabel::Tone::text, Qt::ElideRight, this);
+  line_->setText(command);
   line_->setTextInteractionFlags(Qt::TextSelectableByMouse);
   line_->setTextFormat(Qt::PlainText);
   line_->setMinimumWidth(0);

@@ -70,6 +70,7 @@ void PageHeader::setTitle(const QString& title) { title_->setText(title); }
 void PageHeader::setCount(const QString& text) {
   if (count_->text() != text) {
     count_->setText(text);
+    layout()->activate();  // at once: a picture taken before the layout comes round would show it elided
   }
 }
 
