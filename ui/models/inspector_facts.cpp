@@ -598,6 +598,8 @@ void about_group(InspectorFacts& out, const ClusterView& view, const Selection& 
   lag.label = InspectorText::tr("Positions");
   std::int64_t total = 0;
   bool all_known = true;
+  constexpr std::size_t kPositionsShown = 48;  // the page has them all
+  int left_out = 0;
   for (const auto& c : group->committed) {
     const TopicView* topic = view.find_topic(c.topic);
     if (c.counters == nullptr || c.counters->offset.get() < 0) {
@@ -613,6 +615,10 @@ void about_group(InspectorFacts& out, const ClusterView& view, const Selection& 
     } else {
       all_known = all_known && !there;
     }
+    if (lag.facts.size() == kPositionsShown) {
+      ++left_out;
+      continue;
+    }
     lag.facts.push_back(linked(fact(QStringLiteral("%1/%2").arg(text_of(c.topic)).arg(c.partition.value()),
                                     !there       ? format_offset(at)
                                     : behind < 0 ? InspectorText::tr("%1, lag %2").arg(at).arg(QStringLiteral("–"))
@@ -621,6 +627,9 @@ void about_group(InspectorFacts& out, const ClusterView& view, const Selection& 
   }
   if (!lag.facts.empty()) {
     lag.facts.insert(lag.facts.begin(), fact(InspectorText::tr("Lag, all"), all_known ? format_count(total) : QStringLiteral("–"), true));
+    if (left_out > 0) {
+      lag.note = InspectorText::tr("and %Ln more", nullptr, left_out);
+    }
     out.overview.push_back(lag);
   }
   FactSection explain;
