@@ -35,6 +35,7 @@ constexpr int kSelectionRows = 200;
 constexpr int kDrawerRows = 3;
 constexpr int kDrawerHead = 27;
 constexpr int kRoomForDrawer = 540;
+constexpr int kRoomForGroups = 700;  // where less is left, names beside it would be cut
 
 std::vector<LegendBar::Entry> legend_entries() {
   const auto cell = [](auto paint) {
@@ -548,6 +549,7 @@ void PartitionsPage::refreshStatistics() {
 void PartitionsPage::resizeEvent(QResizeEvent* event) {
   Page::resizeEvent(event);
   drawer_->setVisible(height() >= Theme::current().px(kRoomForDrawer));
+  groups_->setVisible(width() >= Theme::current().px(kRoomForGroups));
   fitDrawer();
   refreshScroll();
 }
