@@ -688,11 +688,13 @@ bool MessagesPage::eventFilter(QObject* object, QEvent* event) {
       if (unseen_ == 0 && tail_) {
         table_->scrollToBottom();
       }
-    } else if (event->type() == QEvent::Resize && !tail_ && table_->currentIndex().isValid()) {
-      // What is shown below stays in sight here when the room shrinks.
-      const int top = table_->visualRect(table_->currentIndex()).top();
+    } else if (event->type() == QEvent::Resize && model_->rowCount() > 0) {
+      // What is shown below stays in sight here when the room shrinks; a tail that follows its end goes on doing so.
+      const bool follows = tail_ && model_->order() != RecordModel::Order::newest_first;
+      const QModelIndex kept = follows ? model_->index(model_->rowCount() - 1, 0) : table_->currentIndex();
+      const int top = kept.isValid() ? table_->visualRect(kept).top() : -1;
       if (top >= 0 && top < static_cast<QResizeEvent*>(event)->oldSize().height()) {
-        QMetaObject::invokeMethod(this, [this] { table_->scrollTo(table_->currentIndex()); }, Qt::QueuedConnection);
+        QMetaObject::invokeMethod(this, [this, follows] { follows ? table_->scrollToBottom() : table_->scrollTo(table_->currentIndex()); }, Qt::QueuedConnection);
       }
     }
   }
