@@ -49,15 +49,20 @@ class FilterBox::Frame : public QWidget {
     setFixedHeight(Theme::current().px(line));
   }
   void setStatus(Glyph glyph, const QString& text) {
-    glyph_ = glyph;
-    text_ = text;
     const Theme& t = Theme::current();
     const double full = text.isEmpty() ? 0 : (glyph == Glyph::none ? 0 : 18) + text_width(text, FontRole::data) + 10;
     // The words have what the filter itself does not need: what is wrong must not be cut where there is room. In a narrow box
     // half is for what was written, without which the words mean nothing; the tip has them whole.
     const int written = t.px(text_width(box_->text(), FontRole::data) + 10 + 66);
-    reserved_ = std::min(t.px(full), std::max({t.px(60), width() / 2, width() - written}));
-    layout()->setContentsMargins(t.px(2), 0, t.px(4), 0);
+    const int reserved = std::min(t.px(full), std::max({t.px(60), width() / 2, width() - written}));
+    const int edge = t.px(2);
+    if (glyph == glyph_ && text == text_ && reserved == reserved_ && layout()->contentsMargins().left() == edge) {
+      return;  // a page says its counts with every frame, and what follows lays out the whole window again
+    }
+    glyph_ = glyph;
+    text_ = text;
+    reserved_ = reserved;
+    layout()->setContentsMargins(edge, 0, t.px(4), 0);
     room_->changeSize(reserved_, 1, QSizePolicy::Fixed, QSizePolicy::Fixed);
     layout()->invalidate();
     update();

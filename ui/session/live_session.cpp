@@ -176,6 +176,8 @@ LiveSession::LiveSession(Options options, QObject* parent)
       options_.cluster.configs.try_emplace(key, value);
     }
   }
+  // The empty records that an active controller writes (twice a second by default) would keep an idle window drawing.
+  options_.cluster.configs.try_emplace("metadata.max.idle.interval.ms", "5000");
   // One queued call at most is ever on its way; it takes whatever is newest when it arrives.
   options_.cluster.wake = [this, pending = wake_pending_] {
     if (!pending->exchange(true)) {
