@@ -432,13 +432,7 @@ void about_partition(InspectorFacts& out, const ClusterView& view, const Selecti
   s.facts.push_back(fact(InspectorText::tr("Segments"), offset_or_dash(l.known, l.segments)));
   out.overview.push_back(s);
   const PartitionFacts replication = partition_facts(view, topic, *p, now_ms);
-  FactSection explain = explain_partition_now(*p, replication);
-  if (replication.leader_gone && p->replicas.size() > 1 && view.quorum->leader == kNoBroker) {
-    explain.prose = InspectorText::tr("Its leader, <b>node %1</b>, has ended, and no controller leads that could choose another. Nobody writes or reads "
-                                      "here until a majority of the controllers is back.")
-                        .arg(p->leader.value());
-  }
-  out.overview.push_back(std::move(explain));
+  out.overview.push_back(explain_partition_now(*p, replication));
   if (FactSection replicas = replicas_section(replication); !replicas.facts.empty()) {
     out.overview.push_back(std::move(replicas));
   }
