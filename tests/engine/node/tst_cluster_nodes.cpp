@@ -97,13 +97,16 @@ class TestClusterNodes : public QObject {
       const std::string self = std::to_string(id.value());
       const std::string other = std::to_string(another(id).value());
       wire::IncrementalAlterConfigsRequest request;
-      const auto add = [&request](std::int8_t type, const std::string& name, const std::string& key, const std::string& value) {
-        auto& resource = request.resources.emplace_back();
+      const auto add_to = [](auto& to, std::int8_t type, const std::string& name, const std::string& key, const std::string& value) {
+        auto& resource = to.resources.emplace_back();
         resource.resource_type = type;
         resource.resource_name = name;
         auto& config = resource.configs.emplace_back();
         config.name = key;
         config.value = value;
+      };
+      const auto add = [&](std::int8_t type, const std::string& name, const std::string& key, const std::string& value) {
+        add_to(request, type, name, key, value);
       };
       const auto asked = [&] {
         return answers_of(client.ask<wire::IncrementalAlterConfigsResponse>(std::exchange(request, {}), 1));
@@ -142,18 +145,10 @@ class TestClusterNodes : public QObject {
       QVERIFY(three.config_becomes(id, "t", "retention.ms", "700" + self));
 
       wire::AlterConfigsRequest all;
-      const auto replace = [&all](std::int8_t type, const std::string& name, const std::string& key, const std::string& value) {
-        auto& resource = all.resources.emplace_back();
-        resource.resource_type = type;
-        resource.resource_name = name;
-        auto& config = resource.configs.emplace_back();
-        config.name = key;
-        config.value = value;
-      };
-      replace(kLogger, self, "root", "WARN");
-      replace(kBroker, self, "log.retention.ms", "x");
-      replace(kTopic, "t", "retention.ms", "600" + self);
-      replace(kBroker, other, "log.retention.ms", "2000000");
+      add_to(all, kLogger, self, "root", "WARN");
+      add_to(all, kBroker, self, "log.retention.ms", "x");
+      add_to(all, kTopic, "t", "retention.ms", "600" + self);
+      add_to(all, kBroker, other, "log.retention.ms", "2000000");
       for (const std::int16_t version : {std::int16_t{1}, std::int16_t{2}}) {  // with and without tags in the headers
         QCOMPARE(answers_of(client.ask<wire::AlterConfigsResponse>(all, version)), (Answers{{self, ErrorCode::invalid_request},
                                                                                            {self, ErrorCode::invalid_request},

@@ -12,8 +12,7 @@ class TestSim : public QObject {
  private slots:
   void same_seed_same_trace();
   void single_replicas();
-  void rare_branches_are_reached_data();
-  void rare_branches_are_reached();
+  void a_fetch_of_a_life_before_is_met();
 };
 
 namespace {
@@ -62,13 +61,7 @@ void TestSim::single_replicas() {
 }
 
 // What a swarm of whole runs meets once in hundreds, a run that is made for it meets soon.
-void TestSim::rare_branches_are_reached_data() {
-  QTest::addColumn<int>("mark");
-  QTest::newRow("a fetch of a life before") << static_cast<int>(trial::Mark::fetch_stale_broker_epoch);
-}
-
-void TestSim::rare_branches_are_reached() {
-  QFETCH(int, mark);
+void TestSim::a_fetch_of_a_life_before_is_met() {
   constexpr std::uint64_t kSeeds = 30;
   for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
     sim::Options options = sim::draw(seed, kShort);
@@ -84,7 +77,7 @@ void TestSim::rare_branches_are_reached() {
     options.faults = {sim::Fault::old_life};
     const sim::Outcome outcome = sim::run(options);
     QVERIFY2(outcome.violations.empty(), qPrintable(text_of(options, outcome)));
-    if (outcome.marks[static_cast<std::size_t>(mark)] > 0) {
+    if (outcome.marks[static_cast<std::size_t>(trial::Mark::fetch_stale_broker_epoch)] > 0) {
       qInfo("seed %llu", static_cast<unsigned long long>(seed));
       return;
     }
