@@ -319,6 +319,11 @@ Result<void> PartitionLog::Impl::roll(WallTime now) {
   if (old.size() == 0 && old.base_offset() == log_end_) {
     return {};  // an empty segment that begins here already
   }
+  // A power cut takes names in any order: a segment that went while its successor stayed would be a hole, and at the front of a log
+  // nobody could tell it from what retention deleted.
+  if (old.size() > 0 && !named(old)) {
+    HW_CHECK(context_.disk->sync_directory(directory_));
+  }
   HW_CHECK(old.seal(log_end_));
   HW_CHECK(write_snapshot(log_end_));
   HW_TRY(std::unique_ptr<Segment> fresh, Segment::create(*context_.disk, directory_, log_end_));
@@ -380,6 +385,10 @@ Result<void> PartitionLog::Impl::write(const Bytes& batches, ConnectionId connec
   counters_->records_in.set(records_in_);
   counters_->bytes_in.add(static_cast<std::int64_t>(batches.size()));
   note_change();
+  if (context_.jobs != nullptr && !named(segment) && names_queued_ != names_ &&
+      segment.size() > static_cast<std::size_t>(std::max(config_.segment_bytes, 0)) / 2) {
+    push_flush(now);  // beside the appends, long before roll() would have to wait for the name
+  }
   queue_due_flush(now);
   return {};
 }

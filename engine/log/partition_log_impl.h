@@ -79,6 +79,10 @@ struct PartitionLog::Impl {
   void draw_jitter();
   void note_names(Offset end);
   void names_synced();
+  // Whether the segment's name is on stable storage for sure.
+  [[nodiscard]] bool named(const Segment& segment) const {
+    return names_since_ == kNoOffset || segment.base_offset() < recovery_point_;
+  }
   void cut_again();  // jobs of before do not count
   void queue_flush(WallTime now);
   void push_flush(WallTime now);

@@ -91,9 +91,6 @@ Result<std::size_t> PartitionLog::Impl::delete_first(std::size_t count, event::D
     HW_CHECK(roll(now));
   }
   // The successor's name must survive whatever happens: a log without any segment would begin at an old offset again.
-  const auto named = [&](const Segment& segment) {
-    return names_since_ == kNoOffset || segment.base_offset() < recovery_point_;
-  };
   if (!named(*segments_[count])) {
     if (context_.jobs == nullptr) {
       HW_CHECK(flush_work()());
