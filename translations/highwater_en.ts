@@ -72,6 +72,13 @@
             <numerusform>%Ln replicas copy what they missed.</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>No majority of controllers: topics, leaders and in-sync sets cannot change. %Ln partition(s) wait for an in-sync replica that cannot leave the set: acks=all is not answered there, and consumers get nothing new.</source>
+        <translation>
+            <numerusform>No majority of controllers: topics, leaders and in-sync sets cannot change. %Ln partition waits for an in-sync replica that cannot leave the set: acks=all is not answered there, and consumers get nothing new.</numerusform>
+            <numerusform>No majority of controllers: topics, leaders and in-sync sets cannot change. %Ln partitions wait for an in-sync replica that cannot leave the set: acks=all is not answered there, and consumers get nothing new.</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>GroupWhy</name>
@@ -644,6 +651,13 @@
         <translation>
             <numerusform>%Ln behind</numerusform>
             <numerusform>%Ln behind</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln stand still</source>
+        <translation>
+            <numerusform>%Ln stands still</numerusform>
+            <numerusform>%Ln stand still</numerusform>
         </translation>
     </message>
 </context>

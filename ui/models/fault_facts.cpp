@@ -21,6 +21,8 @@ struct Partitions {
   int stranded = 0;      // of these, where no replica that may lead runs: only a node that comes back helps
   int silent = 0;        // led by a node that is paused
   int out_of_sync = 0;   // replicas
+  int behind = 0;        // partitions with such replicas
+  int held = 0;          // led, but an in-sync replica is away: the high watermark waits for it
   int below_minimum = 0;
 };
 
@@ -43,7 +45,10 @@ Partitions count(const observe::ClusterView& view, const std::set<BrokerId>& dow
                           ? 1
                           : 0;
       out.silent += silent.contains(partition->leader) ? 1 : 0;
-      out.out_of_sync += static_cast<int>(partition->replicas.size()) - static_cast<int>(partition->isr.size());
+      const int missing = static_cast<int>(partition->replicas.size()) - static_cast<int>(partition->isr.size());
+      out.out_of_sync += missing;
+      out.behind += missing > 0 ? 1 : 0;
+      out.held += !leaderless && !std::all_of(partition->isr.begin(), partition->isr.end(), runs) ? 1 : 0;
       const std::int32_t wanted = std::min<std::int32_t>(own > 0 ? own : partition->min_insync_replicas, static_cast<std::int32_t>(partition->replicas.size()));
       // One that nobody leads is counted once.
       out.below_minimum += !leaderless && static_cast<std::int32_t>(partition->isr.size()) < wanted ? 1 : 0;
@@ -110,6 +115,10 @@ FaultFacts fault_facts(const observe::ClusterView& view, const std::vector<NodeC
   const auto voting = static_cast<int>(std::count_if(view.quorum->voters.begin(), view.quorum->voters.end(),
                                                      [&](const auto& voter) { return !down.contains(voter.id); }));
   const bool majority = voters == 0 || voting * 2 > voters;
+  out.majority = majority;
+  out.leaderless = partitions.leaderless;
+  out.silent = partitions.silent;
+  out.behind = partitions.behind;
   QStringList said;
   if (!ended.empty()) {
     said << (ended.size() > 1 ? Words::tr("Nodes %1 are down.").arg(names(ended))
@@ -153,7 +162,11 @@ FaultFacts fault_facts(const observe::ClusterView& view, const std::vector<NodeC
     means << (majority ? Words::tr("%Ln partition(s) wait for a new leader: nobody writes or reads there until then.", nullptr, partitions.leaderless)
                        : Words::tr("%Ln partition(s) have no leader, and no majority of controllers is left to choose one.", nullptr, partitions.leaderless));
   } else if (!majority) {
-    means << Words::tr("No majority of controllers: records still flow, but topics, leaders and in-sync sets cannot change.");
+    means << (partitions.held == 0
+                  ? Words::tr("No majority of controllers: records still flow, but topics, leaders and in-sync sets cannot change.")
+                  : Words::tr("No majority of controllers: topics, leaders and in-sync sets cannot change. %Ln partition(s) wait for an in-sync replica that "
+                              "cannot leave the set: acks=all is not answered there, and consumers get nothing new.",
+                              nullptr, partitions.held));
   } else if (partitions.silent == 0) {
     means << Words::tr("Every partition has a leader.");
   }
@@ -173,7 +186,7 @@ FaultFacts fault_facts(const observe::ClusterView& view, const std::vector<NodeC
     means << Words::tr("%Ln replica(s) copy what they missed.", nullptr, partitions.out_of_sync);
   }
   out.meaning = means.join(QLatin1Char(' '));
-  out.bad = !ended.empty() || lost > 0 || partitions.leaderless > 0;
+  out.bad = !ended.empty() || lost > 0 || partitions.leaderless + partitions.silent > 0;
   const bool touchable = !conditions.empty();
   out.start = touchable && ended.size() == 1 && paused.empty() && cut.empty() && slow.empty() ? ended.front() : -1;
   out.heal = touchable && by_hand && out.start < 0;

@@ -22,6 +22,11 @@ struct FaultFacts {
   QString meaning;       // "18 partitions wait for a new leader: …"
   std::int32_t start = -1;  // the one node to start again; -1: none, or several
   bool heal = false;        // there is something that "heal all" mends
+  // For those who say it shorter.
+  bool majority = true;     // of the controllers runs
+  int leaderless = 0;       // partitions that nobody leads: without a leader, or with one that is down
+  int silent = 0;           // partitions whose leader is paused
+  int behind = 0;           // partitions with replicas outside the in-sync set
   friend bool operator==(const FaultFacts&, const FaultFacts&) = default;
 };
 

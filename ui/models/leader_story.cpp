@@ -137,7 +137,7 @@ void LeaderStory::tellQuorum(const observe::ClusterView& before, const observe::
     if (majority != majority_) {
       majority_ = majority;
       told << (majority ? Story::tr("The controllers have a majority again: the metadata can change.")
-                        : Story::tr("Only %1 of %2 controllers run: no majority. Records still flow; leaders, in-sync sets and topics cannot change.")
+                        : Story::tr("Only %1 of %2 controllers run: no majority. Leaders, in-sync sets and topics cannot change.")
                               .arg(voters)
                               .arg(is.voters.size()));
       over_ << std::exchange(majority_told_, told.back());

@@ -457,7 +457,7 @@ QStringList ClientsPage::valuesOf(const std::string& field) const {
   return out;
 }
 
-Glyph ClientsPage::attention() const {
+Glyph ClientsPage::attention(const FaultFacts& /*faults*/) const {
   const auto& verdicts = doctor_->rows();
   return !verdicts.empty() && verdicts.front().verdict == DoctorRow::Verdict::fails ? Glyph::quarter : Glyph::none;
 }

@@ -33,7 +33,7 @@ class ClientsPage : public Page {
   bool focusFilter() override;
   bool applyFilter(const QString& text) override;
   [[nodiscard]] FilterBox* filter() const { return filter_; }
-  [[nodiscard]] Glyph attention() const override;
+  [[nodiscard]] Glyph attention(const FaultFacts& faults) const override;
   void showTab(Tab tab);
   Q_INVOKABLE void showConnect() { showTab(Tab::connect); }
   Q_INVOKABLE void showDoctor() { showTab(Tab::doctor); }  // by name: commands know pages by their ids only

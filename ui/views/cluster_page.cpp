@@ -232,16 +232,7 @@ bool ClusterPage::toggleTable() {
   return true;
 }
 
-Glyph ClusterPage::attention() const {
-  bool touched = false;
-  for (const ClusterModel::Node& node : canvas_->model().nodes()) {
-    if (node.offline()) {
-      return Glyph::cross;
-    }
-    touched = touched || !node.condition.healthy();
-  }
-  return touched ? Glyph::quarter : Glyph::none;
-}
+Glyph ClusterPage::attention(const FaultFacts& faults) const { return faults.bad ? Glyph::cross : (faults.any ? Glyph::quarter : Glyph::none); }
 
 QRect ClusterPage::anchor(const Selection& selection) const {
   const int index = forms_->currentIndex() == 0 ? canvas_->indexOf(selection) : -1;

@@ -29,7 +29,7 @@ class ClusterPage : public Page, public CommandSource {
   void setSelection(const Selection& selection) override;
   void setWidthClass(int width_class) override;
   bool toggleTable() override;
-  [[nodiscard]] Glyph attention() const override;
+  [[nodiscard]] Glyph attention(const FaultFacts& faults) const override;
   [[nodiscard]] QRect anchor(const Selection& selection) const override;
   [[nodiscard]] std::optional<QPoint> freeSpot(QSize size) const override;
   [[nodiscard]] ClusterCanvas* canvas() const { return canvas_; }

@@ -631,7 +631,7 @@ bool GroupsPage::toggleTable() {
   return true;
 }
 
-Glyph GroupsPage::attention() const { return model_->attention(); }
+Glyph GroupsPage::attention(const FaultFacts& /*faults*/) const { return model_->attention(); }
 
 QRect GroupsPage::anchor(const Selection& selection) const {
   const int row = model_->rowOf(selection.group);

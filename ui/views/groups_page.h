@@ -35,7 +35,7 @@ class GroupsPage : public ListPage, public CommandSource {
   void addCommands(CommandRegistry& commands) override;
   void setSelection(const Selection& selection) override;
   bool toggleTable() override;
-  Glyph attention() const override;
+  Glyph attention(const FaultFacts& faults) const override;
   QRect anchor(const Selection& selection) const override;
 
   [[nodiscard]] GroupModel* model() const { return model_; }

@@ -331,6 +331,10 @@ void PartitionsPage::setWidthClass(int width_class) {
   keys_->setVisible(width_class >= 0);
 }
 
+Glyph PartitionsPage::attention(const FaultFacts& faults) const {
+  return faults.leaderless + faults.silent > 0 ? Glyph::cross : (faults.behind > 0 ? Glyph::quarter : Glyph::none);
+}
+
 bool PartitionsPage::toggleTable() {
   if (forms_->currentWidget() == table_view_) {
     forms_->setCurrentIndex(0);

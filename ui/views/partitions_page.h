@@ -36,6 +36,7 @@ class PartitionsPage : public Page, public CommandSource {
   void setSelection(const Selection& selection) override;
   void setWidthClass(int width_class) override;
   bool toggleTable() override;
+  [[nodiscard]] Glyph attention(const FaultFacts& faults) const override;
   [[nodiscard]] LaneView* lanes() const { return lanes_; }
   [[nodiscard]] StatisticsStrip* statistics() const { return strip_; }
   [[nodiscard]] RecordModel* records() const { return records_; }

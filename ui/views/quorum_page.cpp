@@ -466,7 +466,7 @@ void QuorumPage::refreshActions() {
 
 void QuorumPage::setWidthClass(int width_class) { side_->setFixedWidth(Theme::current().px(width_class < 0 ? kSideNarrow : (width_class > 0 ? kSideWide : kSide))); }
 
-Glyph QuorumPage::attention() const {
+Glyph QuorumPage::attention(const FaultFacts& /*faults*/) const {
   if (session() == nullptr) {
     return Glyph::none;
   }

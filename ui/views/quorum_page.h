@@ -38,7 +38,7 @@ class QuorumPage : public Page, public CommandSource {
   void addCommands(CommandRegistry& commands) override;
   void setSelection(const Selection& selection) override;
   void setWidthClass(int width_class) override;
-  [[nodiscard]] Glyph attention() const override;
+  [[nodiscard]] Glyph attention(const FaultFacts& faults) const override;
   bool focusFilter() override;
   bool applyFilter(const QString& text) override;
   bool toggleTable() override;

@@ -318,7 +318,7 @@ void TopicsPage::fitColumns() {
   table()->horizontalHeader()->resizeSection(TopicModel::groups, groups);
 }
 
-Glyph TopicsPage::attention() const { return model_->attention(); }
+Glyph TopicsPage::attention(const FaultFacts& /*faults*/) const { return model_->attention(); }
 
 void TopicsPage::createTopic(const QString& name, const QString& reason) {
   auto* dialog = new CreateTopicDialog(session(), window());

@@ -24,7 +24,7 @@ class TopicsPage : public ListPage, public CommandSource {
   void addCommands(CommandRegistry& commands) override;
   void setSelection(const Selection& selection) override;
   void setWidthClass(int width_class) override;
-  Glyph attention() const override;
+  Glyph attention(const FaultFacts& faults) const override;
 
   [[nodiscard]] TopicModel* model() const { return model_; }
   [[nodiscard]] TopicDetails* details() const { return details_; }

@@ -361,8 +361,8 @@ void MainWindow::frame() {
       }
     }
   }
-  top_->update(*view);
   showFaults(view);
+  top_->update(*view, faults_);
   currentPage()->deliverFrame();
   if (inspector_->isVisible()) {
     inspector_->refresh();
@@ -370,7 +370,7 @@ void MainWindow::frame() {
   dock_->refresh();
   caption();
   for (const Page* page : pages_) {
-    rail_->setAttention(page->id(), page->attention());
+    rail_->setAttention(page->id(), page->attention(faults_));
   }
   updateHint();
   meter_.addWork(timer.nsecsElapsed());
@@ -386,11 +386,11 @@ void MainWindow::showFaults(const observe::ViewPtr& view) {
   }
   faults_of_ = view;
   conditions_ = std::move(conditions);
-  const FaultFacts facts = fault_facts(*view, conditions_, story_.lost());
-  if (!facts.any) {
+  faults_ = fault_facts(*view, conditions_, story_.lost());
+  if (!faults_.any) {
     story_.forget();
   }
-  fault_bar_->take(facts);
+  fault_bar_->take(faults_);
 }
 
 void MainWindow::sampleRates() {

@@ -12,6 +12,7 @@
 #include <QPointer>
 #include <vector>
 
+#include "ui/models/fault_facts.h"
 #include "ui/models/leader_story.h"
 #include "ui/session/selection.h"
 #include "ui/session/session.h"
@@ -169,6 +170,7 @@ class MainWindow : public QMainWindow {
   LeaderStory story_;            // only for what was lost
   observe::ViewPtr faults_of_;   // what the fault bar tells of
   std::vector<NodeCondition> conditions_;
+  FaultFacts faults_;
   bool greeted_ = false;  // the demo's first partition has been selected
 
   FrameMeter meter_;

@@ -21,6 +21,7 @@
 #include <optional>
 
 #include "engine/observe/cluster_view.h"
+#include "ui/models/fault_facts.h"
 #include "ui/session/selection.h"
 #include "ui/session/session.h"
 #include "ui/theme/glyphs.h"
@@ -107,7 +108,8 @@ class Page : public QWidget {
   // The window's selection changed, or the page was opened for one.
   virtual void setSelection(const Selection& selection);
   // A glyph at the right of the rail item when something here needs attention.
-  [[nodiscard]] virtual Glyph attention() const { return Glyph::none; }
+  // `faults`: what is wrong with the cluster as a whole. Asked with every frame, also while the page is not shown.
+  [[nodiscard]] virtual Glyph attention(const FaultFacts& /*faults*/) const { return Glyph::none; }
   // A window narrower than 1200 (-1), normal (0), from 1920 (1).
   virtual void setWidthClass(int width_class);
   // "/" or Ctrl+F on this page. False: the page has no filter.

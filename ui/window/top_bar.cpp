@@ -145,36 +145,26 @@ void TopBar::setStorage(const StorageInfo& storage) {
   }
 }
 
-void TopBar::update(const observe::ClusterView& view) {
+void TopBar::update(const observe::ClusterView& view, const FaultFacts& faults) {
   std::size_t running = 0;
   std::size_t starting = 0;
   for (const auto& [id, node] : view.nodes) {
     running += node->state == observe::NodeView::State::running ? 1U : 0U;
     starting += node->state == observe::NodeView::State::starting ? 1U : 0U;
   }
-  // Ten thousand partitions are looked at only when one of them is another than before.
-  if (view.topics != topics_seen_) {
-    topics_seen_ = view.topics;
-    behind_ = 0;
-    leaderless_ = 0;
-    for (const auto& [name, topic] : *view.topics) {
-      for (const auto& p : topic->partitions) {
-        if (p != nullptr) {
-          leaderless_ += p->leader == kNoBroker ? 1U : 0U;
-          behind_ += p->isr.size() < p->replicas.size() ? 1U : 0U;
-        }
-      }
-    }
-  }
   const QString nodes = tr("%1/%2 nodes").arg(running).arg(view.nodes.size());
   if (view.nodes.empty() || starting > 0) {
     health_->setContent(Glyph::ring, tr("starting"), Chip::Tone::neutral);
-  } else if (leaderless_ > 0) {
-    health_->setContent(Glyph::cross, tr("%Ln without leader", nullptr, static_cast<int>(leaderless_)), Chip::Tone::err);
+  } else if (!faults.majority) {
+    health_->setContent(Glyph::cross, tr("no majority"), Chip::Tone::err);
+  } else if (faults.leaderless > 0) {
+    health_->setContent(Glyph::cross, tr("%Ln without leader", nullptr, faults.leaderless), Chip::Tone::err);
+  } else if (faults.silent > 0) {
+    health_->setContent(Glyph::cross, tr("%Ln stand still", nullptr, faults.silent), Chip::Tone::err);
   } else if (running < view.nodes.size()) {
     health_->setContent(Glyph::quarter, nodes, Chip::Tone::warn);
-  } else if (behind_ > 0) {
-    health_->setContent(Glyph::quarter, tr("%Ln behind", nullptr, static_cast<int>(behind_)), Chip::Tone::warn);
+  } else if (faults.behind > 0) {
+    health_->setContent(Glyph::quarter, tr("%Ln behind", nullptr, faults.behind), Chip::Tone::warn);
   } else {
     health_->setContent(Glyph::disc, view.nodes.size() == 1 ? tr("1 node") : nodes, Chip::Tone::neutral);
   }

@@ -5,6 +5,7 @@
 #include <QWidget>
 #include <functional>
 
+#include "ui/models/fault_facts.h"
 #include "ui/session/session.h"
 #include "ui/window/command_registry.h"
 
@@ -23,8 +24,8 @@ class TopBar : public QWidget {
   [[nodiscard]] Omnibox* omnibox() const { return omnibox_; }
   void setCluster(const QString& name);
   void setStorage(const StorageInfo& storage);
-  // Called with every frame; changes labels only when their words change.
-  void update(const observe::ClusterView& view);
+  // Called with every frame; changes labels only when their words change. The health chip says the worst of `faults`, those of this view.
+  void update(const observe::ClusterView& view, const FaultFacts& faults);
   // `waiting`: changes that arrived since the view was paused.
   void setPaused(bool paused, std::int64_t waiting);
   void setNarrow(bool narrow);
@@ -52,9 +53,6 @@ class TopBar : public QWidget {
   Chip* storage_;
   Button* theme_;
   Button* present_;
-  std::shared_ptr<const void> topics_seen_;
-  std::size_t behind_ = 0;      // partitions with replicas outside the in-sync set
-  std::size_t leaderless_ = 0;
 };
 
 }  // namespace hw::ui

@@ -226,7 +226,7 @@ class TestLiveClients : public QObject {
       QVERIFY(!row.sentence.isEmpty());
       QVERIFY(row.verdict != DoctorRow::Verdict::checking);
     }
-    QCOMPARE(page_->attention(), Glyph::none);
+    QCOMPARE(page_->attention({}), Glyph::none);
   }
 };
 

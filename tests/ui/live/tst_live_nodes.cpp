@@ -328,7 +328,7 @@ class TestLiveNodes : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(quorum->canvas()->facts().leader >= 0 && quorum->canvas()->facts().leader != controller, kSoonMs);
     QCOMPARE(quorum->canvas()->facts().answering, 2);
     QVERIFY2(quorum->verdict().contains(QStringLiteral("One more failure stops")), qPrintable(quorum->verdict()));
-    QCOMPARE(quorum->attention(), Glyph::quarter);
+    QCOMPARE(quorum->attention({}), Glyph::quarter);
     const auto decided = [&] {
       for (const Election& each : quorum->canvas()->elections()) {
         if (each.before == controller && each.decided() && each.killed && each.leaderlessMs() > 0 && !each.votes.empty()) {

@@ -21,6 +21,7 @@ class TestLeaderStory : public QObject {
   };
   std::map<std::int32_t, std::shared_ptr<event::ReplicaCounters>> counters_;
   std::map<std::int32_t, std::pair<observe::NodeView::State, std::int64_t>> nodes_;
+  std::vector<std::int32_t> voters_;
 
   observe::ViewPtr view(const std::vector<Shape>& partitions) {
     auto out = std::make_shared<observe::ClusterView>();
@@ -31,6 +32,11 @@ class TestLeaderStory : public QObject {
       node->since = WallTime{state.second};
       out->nodes[BrokerId(id)] = node;
     }
+    auto quorum = std::make_shared<observe::QuorumView>(*out->quorum);
+    for (const std::int32_t id : voters_) {
+      quorum->voters.emplace_back().id = BrokerId(id);
+    }
+    out->quorum = quorum;
     auto topic = std::make_shared<observe::TopicView>();
     topic->name = "orders";
     for (std::size_t i = 0; i < partitions.size(); ++i) {
@@ -60,6 +66,7 @@ class TestLeaderStory : public QObject {
   void init() {
     counters_.clear();
     nodes_.clear();
+    voters_.clear();
     for (const std::int32_t id : {1, 2, 3}) {
       counters_[id] = std::make_shared<event::ReplicaCounters>();
       counters_[id]->high_watermark.set(100);
@@ -138,9 +145,34 @@ class TestLeaderStory : public QObject {
     conditions[1].paused = true;
     facts = fault_facts(*view({{}, {.leader = 1}}), conditions, 0);
     QVERIFY2(facts.meaning.startsWith(QStringLiteral("1 partition has a leader that is paused")), qPrintable(facts.meaning));
+    QVERIFY(facts.bad);
+    QCOMPARE(facts.silent, 1);
     QVERIFY(!facts.meaning.contains(QStringLiteral("Every partition has a leader")));
     facts = fault_facts(*view({{.leader = 1}}), conditions, 0);
     QVERIFY2(facts.meaning.startsWith(QStringLiteral("Every partition has a leader.")), qPrintable(facts.meaning));
+  }
+
+  // A dead replica stays in the in-sync set as long as nobody can take it out: then acks=all waits, although a leader runs.
+  void withoutAMajorityAnInSyncReplicaHoldsRecordsBack() {
+    for (const std::int32_t id : {2, 3}) {
+      nodes_[id] = {observe::NodeView::State::killed, 2'000};
+    }
+    voters_ = {1, 2, 3};
+    FaultFacts facts = fault_facts(*view({{.leader = 1, .isr = {1}}}), {}, 0);
+    QVERIFY(!facts.majority);
+    QVERIFY2(facts.meaning.contains(QStringLiteral("records still flow")), qPrintable(facts.meaning));
+    facts = fault_facts(*view({{.leader = 1, .isr = {1}}, {.leader = 1, .isr = {1, 2}}}), {}, 0);
+    QVERIFY2(!facts.meaning.contains(QStringLiteral("flow")), qPrintable(facts.meaning));
+    QVERIFY2(facts.meaning.contains(QStringLiteral("1 partition(s) wait for an in-sync replica")), qPrintable(facts.meaning));
+  }
+
+  // What chips and marks say is what the bar says.
+  void countsAreOfTheSameMoment() {
+    nodes_[2] = {observe::NodeView::State::killed, 2'000};
+    const FaultFacts facts = fault_facts(*view({{}, {.leader = 1, .isr = {1, 3}}, {.leader = -1, .isr = {2}}}), {}, 0);
+    QCOMPARE(facts.leaderless, 2);
+    QCOMPARE(facts.behind, 2);
+    QVERIFY(facts.majority);
   }
 
   void replicasLeaveAndReturn() {

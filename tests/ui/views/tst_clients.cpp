@@ -453,7 +453,7 @@ class TestClients : public QObject {
     page_->showTab(ClientsPage::Tab::doctor);
     QTRY_VERIFY(!page_->doctor()->waiting() && !page_->doctor()->rows().empty());
     QTRY_COMPARE(page_->doctor()->rows()[0].verdict, Verdict::fails);
-    QCOMPARE(page_->attention(), Glyph::quarter);
+    QCOMPARE(page_->attention({}), Glyph::quarter);
     const auto shown = [&] {
       bool any = false;
       for (const QLabel* label : page_->doctor()->findChildren<QLabel*>()) {

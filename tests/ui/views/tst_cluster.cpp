@@ -346,7 +346,7 @@ void TestCluster::a_stopped_node_is_offline() {
   f.frame(0);
   QVERIFY(f.canvas().model().nodes()[2].offline());
   QCOMPARE(f.canvas().model().nodes()[2].topics[0].replicas[0].state, ReplicaState::offline);
-  QCOMPARE(f.page.attention(), Glyph::cross);
+  QCOMPARE(f.page.attention(fault_facts(*f.session.view(), {}, 0)), Glyph::cross);
   const int index = f.find(Selection::ofNode(3));
   QVERIFY(f.canvas().objectSentence(index).contains(QStringLiteral("stopped")));
 }
