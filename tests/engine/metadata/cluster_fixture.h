@@ -96,6 +96,16 @@ class Brokers {
     return std::move(*answer);
   }
 
+  // `type`: 1 up, 2 down, 3 down where something may be lost.
+  wire::UpdateFeaturesResponse update_feature(const std::string& name, std::int16_t level, std::int8_t type) {
+    wire::UpdateFeaturesRequest request;
+    auto& row = request.feature_updates.emplace_back();
+    row.feature = name;
+    row.max_version_level = level;
+    row.upgrade_type = type;
+    return ask<wire::UpdateFeaturesResponse>([&](auto done) { controller_->update_features(request, 2, std::move(done)); });
+  }
+
   // --- brokers
 
   static wire::BrokerRegistrationRequest registration(std::int32_t id, std::uint64_t life = 1) {

@@ -368,17 +368,9 @@ void TestBrokers::eligible_leaders_are_switched_on_and_off() {
     cluster.up(id);
   }
   cluster.create("t", {ids({0, 1})});
-  const auto update = [&](std::int16_t level, std::int8_t type) {
-    wire::UpdateFeaturesRequest request;
-    auto& row = request.feature_updates.emplace_back();
-    row.feature = std::string("eligible.leader.replicas.version");
-    row.max_version_level = level;
-    row.upgrade_type = type;
-    return cluster
-        .ask<wire::UpdateFeaturesResponse>([&](auto done) { cluster.controller().update_features(request, 2, std::move(done)); })
-        .error_code;
-  };
-  const auto level = [&] { return int{cluster.image().feature_level("eligible.leader.replicas.version")}; };
+  const std::string feature = "eligible.leader.replicas.version";
+  const auto update = [&](std::int16_t level, std::int8_t type) { return cluster.update_feature(feature, level, type).error_code; };
+  const auto level = [&] { return int{cluster.image().feature_level(feature)}; };
   QCOMPARE(update(1, 1), ErrorCode::invalid_update_version);  // broker 5 cannot
   cluster.controller().unregister_broker(BrokerId(5), [](const Refusal&) {});
   cluster.run();
@@ -697,16 +689,7 @@ void TestBrokers::metadata_versions_go_back_where_nothing_is_lost() {
       for (const std::int8_t type : {std::int8_t{2}, std::int8_t{3}}) {
         Brokers cluster({.elr = false, .metadata_version = level});
         cluster.up(1);
-        const auto update = [&](std::int16_t to, std::int8_t how) {
-          wire::UpdateFeaturesRequest request;
-          auto& feature = request.feature_updates.emplace_back();
-          feature.feature = std::string("metadata.version");
-          feature.max_version_level = to;
-          feature.upgrade_type = how;
-          return cluster.ask<wire::UpdateFeaturesResponse>(
-              [&](auto done) { cluster.controller().update_features(request, 2, std::move(done)); });
-        };
-        const wire::UpdateFeaturesResponse answer = update(wanted, type);
+        const wire::UpdateFeaturesResponse answer = cluster.update_feature("metadata.version", wanted, type);
         const bool granted = wanted >= lowest.at(level);
         const std::string what = std::to_string(level) + " to " + std::to_string(wanted);
         QVERIFY2((answer.error_code == ErrorCode::none) == granted, what.c_str());
@@ -716,7 +699,7 @@ void TestBrokers::metadata_versions_go_back_where_nothing_is_lost() {
         }
         QCOMPARE(cluster.image().feature_level("metadata.version"), granted ? wanted : level);
         // And up again.
-        QCOMPARE(update(kMetadataVersion, 1).error_code, ErrorCode::none);
+        QCOMPARE(cluster.update_feature("metadata.version", kMetadataVersion, 1).error_code, ErrorCode::none);
         QCOMPARE(cluster.image().feature_level("metadata.version"), kMetadataVersion);
       }
     }
