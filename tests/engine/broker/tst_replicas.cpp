@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/trial.h"
 #include "engine/broker/broker.h"
 #include "engine/env/fault_disk.h"
 #include "engine/env/memory_disk.h"
@@ -168,7 +169,13 @@ struct World {
     bool name = true;
     std::int64_t log_start = 0;
   };
-  std::uint64_t fetch(const Ask& ask) {
+  std::uint64_t fetch(const Ask& wanted) {
+    const std::uint64_t ticket = ask(wanted);
+    settle();
+    return ticket;
+  }
+  // Without the end of the turn: who waited is not answered yet.
+  std::uint64_t ask(const Ask& ask) {
     wire::FetchRequest request;
     request.replica_state.replica_id = BrokerId(ask.replica);
     request.replica_state.replica_epoch =
@@ -192,7 +199,6 @@ struct World {
     }
     ++serial;
     broker->fetch({ConnectionId(serial), serial}, request, 18, both(), out);
-    settle();
     return serial;
   }
   // `records` committed records of partition 0; both followers have told that they have them all.
@@ -643,6 +649,24 @@ class TstReplicas : public QObject {
     world.change(std::vector<BrokerId>{BrokerId(0), BrokerId(1)}, std::nullopt);
     world.fetch({.replica = 1, .offset = 1, .wait_ms = 0});
     QCOMPARE(world.partition().log()->high_watermark(), Offset(1));
+  }
+
+  // The followers have the records of one who waits, and leave the in-sync set before he is answered: nobody promises what a single
+  // replica has.
+  void the_isr_shrinks_before_a_producer_is_answered() {
+    const trial::Trial trial;
+    const auto lost = [&] { return trial.marks()[static_cast<std::size_t>(trial::Mark::produce_min_isr_lost)]; };
+    World world;
+    const auto all = world.produce(-1);
+    world.ask({.replica = 1, .offset = 1, .wait_ms = 0});
+    world.ask({.replica = 2, .offset = 1, .wait_ms = 0});
+    QCOMPARE(world.partition().log()->high_watermark(), Offset(1));
+    QVERIFY(!world.produced(all));
+    QCOMPARE(lost(), std::uint64_t{0});
+    world.change(std::vector<BrokerId>{BrokerId(0)}, std::nullopt);  // in the same turn
+    QCOMPARE(world.produced(all)->error_code, ErrorCode::not_enough_replicas_after_append);
+    QCOMPARE(lost(), std::uint64_t{1});
+    QCOMPARE(world.partition().log()->log_end_offset(), Offset(1));  // it is there for all that
   }
 
   void the_isr_shrinks_under_a_waiting_producer() {
