@@ -164,8 +164,13 @@ class TestNode {
     const Bytes frame = it->second;
     frames_.erase(it);
     HW_ASSERT(frame.size() >= 4 && wire::load_u32(frame.data()) == frame.size() - 4, "the frame's length is right");
-    wire::Reader reader(frame.slice(4, frame.size() - 4));
-    last_correlation = reader.int32();
+    return decode_response<Response>(frame.slice(4, frame.size() - 4), version, last_correlation);
+  }
+  // `frame` without its length.
+  template <class Response>
+  static Response decode_response(const Bytes& frame, std::int16_t version, std::int32_t& correlation) {
+    wire::Reader reader(frame);
+    correlation = reader.int32();
     if (wire::response_header_version(Response::kApiKey, version) >= 1) {
       std::vector<wire::RawTaggedField> unknown;
       reader.skip_tags(unknown);
