@@ -40,6 +40,10 @@ SITUATIONS = {
 SILENT_AFTER_SECONDS = 80
 STEPS_SECONDS = (5, 10, 15, 20, 30, 45, 60)
 AT_ONCE_SECONDS = 2.5
+FORGOTTEN_WITHIN_SECONDS = 30
+LISTENS_WITHIN_SECONDS = 8
+NOBODY = -1
+METADATA_TOPIC = "00000000-0000-0000-0000-000000000001"
 
 
 def step(seconds):
@@ -133,16 +137,16 @@ class Prepared:
         for node in (1, 2) if self.situation == "nodes" else (3001, 3002):
             self.k.kill(node)
 
-        def leaderless():
-            try:
-                return self.controller(timeout=5).call("DescribeQuorumRequest", 2, {"Topics": [
-                    {"TopicName": "__cluster_metadata", "Partitions": [{"PartitionIndex": 0}]}]})
-            except OSError:
-                return {}
+        # It has resigned, or forgets whom it followed: who fetches its log is told of a leader until then.
+        until(self.leader_known, lambda leader: leader == NOBODY, FORGOTTEN_WITHIN_SECONDS)
 
-        until(leaderless, lambda r: code_of(r) != "NONE", 30)
-        # What was heard of the leader before it was lost is forgotten, and followers that are gone have left what may lead.
-        time.sleep(8)
+    def leader_known(self):
+        """Whom the controller that is left takes for the leader; None: it does not say."""
+        try:
+            partition = kit.fetch(self.controller(timeout=5), METADATA_TOPIC)["Responses"][0]["Partitions"][0]
+            return partition.get("CurrentLeader", {}).get("LeaderId", NOBODY)
+        except (OSError, LookupError):
+            return None
 
     def controller(self, **given):
         return self.k.controller(0, **given)
@@ -299,7 +303,14 @@ class Prepared:
             return {}
         self.k.kill(1)
         self.k.start(1)
-        time.sleep(8)
+
+        def listens():
+            try:
+                return bool(self.k.c(1, timeout=5))
+            except OSError:
+                return False
+
+        until(listens, bool, LISTENS_WITHIN_SECONDS)  # Kafka's does not while it knows no controller
 
         def asked(c):
             return c.call("ApiVersionsRequest", 3, {"ClientSoftwareName": "a", "ClientSoftwareVersion": "1"})
