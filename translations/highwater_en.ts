@@ -19,6 +19,47 @@
     </message>
 </context>
 <context>
+    <name>EventAlike</name>
+    <message numerus="yes">
+        <source>%Ln partition(s)</source>
+        <translation>
+            <numerusform>%Ln partition</numerusform>
+            <numerusform>%Ln partitions</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln topic(s)</source>
+        <translation>
+            <numerusform>%Ln topic</numerusform>
+            <numerusform>%Ln topics</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln connection(s)</source>
+        <translation>
+            <numerusform>%Ln connection</numerusform>
+            <numerusform>%Ln connections</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln time(s)</source>
+        <translation>
+            <numerusform>%Ln time</numerusform>
+            <numerusform>%Ln times</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>EventJournal</name>
+    <message numerus="yes">
+        <source>%Ln event(s) came too fast to be listed one by one; how nodes, topics and partitions stood after them is listed</source>
+        <translation>
+            <numerusform>%Ln event came too fast to be listed; how nodes, topics and partitions stood after it is listed</numerusform>
+            <numerusform>%Ln events came too fast to be listed one by one; how nodes, topics and partitions stood after them is listed</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>Events</name>
     <message numerus="yes">
         <source>Group %1 assigned its partitions to %Ln member(s)</source>
@@ -275,17 +316,17 @@
 <context>
     <name>hw::ui::BottomDock</name>
     <message numerus="yes">
-        <source>The filter hides all of %Ln event(s).</source>
+        <source>The filter hides all %Ln row(s).</source>
         <translation>
-            <numerusform>The filter hides the %Ln event there is.</numerusform>
-            <numerusform>The filter hides all of the %Ln events.</numerusform>
+            <numerusform>The filter hides the %Ln row there is.</numerusform>
+            <numerusform>The filter hides all of the %Ln rows.</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%Ln event(s) of severities that are not shown.</source>
+        <source>%Ln row(s) of severities that are not shown.</source>
         <translation>
-            <numerusform>%Ln event, of a severity that is not shown.</numerusform>
-            <numerusform>%Ln events, all of severities that are not shown.</numerusform>
+            <numerusform>%Ln row, of a severity that is not shown.</numerusform>
+            <numerusform>%Ln rows, all of severities that are not shown.</numerusform>
         </translation>
     </message>
 </context>
@@ -468,6 +509,65 @@
     </message>
 </context>
 <context>
+    <name>hw::ui::EventModel</name>
+    <message numerus="yes">
+        <source>%Ln error(s)</source>
+        <translation>
+            <numerusform>%Ln error</numerusform>
+            <numerusform>%Ln errors</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln warning(s)</source>
+        <translation>
+            <numerusform>%Ln warning</numerusform>
+            <numerusform>%Ln warnings</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln notice(s)</source>
+        <translation>
+            <numerusform>%Ln notice</numerusform>
+            <numerusform>%Ln notices</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln other event(s)</source>
+        <translation>
+            <numerusform>%Ln other event</numerusform>
+            <numerusform>%Ln other events</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln detail(s)</source>
+        <translation>
+            <numerusform>%Ln detail</numerusform>
+            <numerusform>%Ln details</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln event(s) of before this window opened</source>
+        <translation>
+            <numerusform>%Ln event of before this window opened</numerusform>
+            <numerusform>%Ln events of before this window opened</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln more: a filter such as partition == 7 finds one of them</source>
+        <translation>
+            <numerusform>%Ln more: a filter such as partition == 7 finds it</numerusform>
+            <numerusform>%Ln more: a filter such as partition == 7 finds one of them</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln more, which are not kept one by one</source>
+        <translation>
+            <numerusform>%Ln more, which is not kept</numerusform>
+            <numerusform>%Ln more, which are not kept one by one</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>hw::ui::GroupModel</name>
     <message numerus="yes">
         <source>, and %Ln more</source>
@@ -617,6 +717,16 @@
         <translation>
             <numerusform>Review %Ln change of %1</numerusform>
             <numerusform>Review %Ln changes of %1</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>hw::ui::SeverityButton</name>
+    <message numerus="yes">
+        <source>%1 (%Ln event(s))</source>
+        <translation>
+            <numerusform>%1 (%Ln event)</numerusform>
+            <numerusform>%1 (%Ln events)</numerusform>
         </translation>
     </message>
 </context>

@@ -2,114 +2,49 @@
 #include "ui/models/event_model.h"
 
 #include <algorithm>
+#include <utility>
 #include <variant>
-#include <vector>
 
-#include "ui/models/client_facts.h"
 #include "ui/models/event_filter.h"
 #include "ui/painting/text.h"
 
 namespace hw::ui {
 
-namespace {
-constexpr std::size_t kConnectionsKept = 20'000;  // closings may have been lost
-constexpr std::size_t kGroupsKept = 20'000;
-}  // namespace
-
-void EventModel::Clients::forget(std::uint64_t connection) {
-  const auto found = connections.find(connection);
-  if (found == connections.end()) {
-    return;
-  }
-  if (const auto count = counts.find(found->second.client); count != counts.end() && --count->second <= 0) {
-    counts.erase(count);
-  }
-  connections.erase(found);
-}
-
-bool EventModel::Clients::news(const event::Any& event) {
-  if (const auto* opened = std::get_if<event::ConnectionOpened>(&event); opened != nullptr) {
-    if (connections.size() >= kConnectionsKept) {
-      connections.clear();
-      counts.clear();
-    }
-    forget(opened->connection.value());
-    connections[opened->connection.value()] = {peer_host(opened->peer), {}};
-    return true;
-  }
-  if (const auto* known = std::get_if<event::ClientIdentified>(&event); known != nullptr) {
-    Open& open = connections[known->connection.value()];
-    const QString client = QStringLiteral("%1\n%2\n%3\n%4")
-                               .arg(QString::fromStdString(known->client_id), QString::fromStdString(known->software_name),
-                                    QString::fromStdString(known->software_version), open.host);
-    if (open.client == client) {
-      return false;
-    }
-    if (const auto count = counts.find(open.client); count != counts.end() && --count->second <= 0) {
-      counts.erase(count);
-    }
-    open.client = client;
-    return ++counts[client] == 1;
-  }
-  if (const auto* closed = std::get_if<event::ConnectionClosed>(&event); closed != nullptr) {
-    forget(closed->connection.value());
-  }
-  return true;
-}
-
-bool EventModel::groupNews(const event::Any& event) {
-  if (const auto* state = std::get_if<event::GroupStateChanged>(&event); state != nullptr) {
-    if (group_states_.size() >= kGroupsKept) {
-      group_states_.clear();
-    }
-    group_states_[state->group] = state->state;
-  } else if (const auto* gone = std::get_if<event::GroupDeleted>(&event); gone != nullptr) {
-    group_states_.erase(gone->group);
-  } else if (const auto* members = std::get_if<event::GroupAssigned>(&event); members != nullptr) {
-    const auto found = group_states_.find(members->group);
-    return found == group_states_.end() || found->second == "Stable";
-  }
-  return true;
+EventModel::EventModel(QObject* parent) : QAbstractTableModel(parent) {
+  later_.setSingleShot(true);
+  later_.setInterval(0);
+  connect(&later_, &QTimer::timeout, this, [this] {
+    sync(judgeSome());
+    syncDropped();
+    judgeLater();
+    Q_EMIT judgedMore();
+  });
 }
 
 void EventModel::update(const observe::ClusterView& view) {
-  lost_ = view.events_lost;
-  if (view.recent == seen_) {
+  const EventJournal::Changes& changes = journal_.take(view);
+  if (changes.reset) {
+    open_.clear();
+    judgeAllAnew();
+    rebuild();
     return;
   }
-  seen_ = view.recent;
-  const std::vector<observe::RecentEvent>& recent = *view.recent;
-  const auto first = std::partition_point(recent.begin(), recent.end(),
-                                          [this](const observe::RecentEvent& e) { return e.number <= last_number_; });
-  std::vector<Row> fresh;
-  for (auto it = first; it != recent.end(); ++it) {
-    const bool news = it->event == nullptr || (clients_.news(*it->event) && groupNews(*it->event));
-    Row row{it->at.ms, it->node.value(), describe_event(*it, view)};
-    if (all_ || (news && !row.text.internal && !row.text.detail)) {
-      ++counts_[static_cast<std::size_t>(row.text.severity)];
-      if (wanted(row)) {
-        fresh.push_back(std::move(row));
-      } else {
-        ++hidden_;
-      }
-    }
-  }
-  if (!recent.empty()) {
-    last_number_ = std::max(last_number_, recent.back().number);
-  }
-  if (fresh.empty()) {
+  if (changes.touched.empty() && changes.dropped.empty()) {
     return;
   }
-  const int at = static_cast<int>(rows_.size());
-  beginInsertRows({}, at, at + static_cast<int>(fresh.size()) - 1);
-  rows_.insert(rows_.end(), std::make_move_iterator(fresh.begin()), std::make_move_iterator(fresh.end()));
-  endInsertRows();
-  if (rows_.size() > kRowsMax) {
-    const auto surplus = static_cast<std::ptrdiff_t>(rows_.size() - kRowsMax);
-    beginRemoveRows({}, 0, static_cast<int>(surplus) - 1);
-    rows_.erase(rows_.begin(), rows_.begin() + surplus);
-    endRemoveRows();
+  remove(changes.dropped);
+  if (program_ == nullptr) {
+    sync(changes.touched);
+  } else {
+    waiting_.insert(changes.touched.begin(), changes.touched.end());
+    std::vector<Id> other = judgeSome();
+    other.insert(other.end(), changes.touched.begin(), changes.touched.end());
+    std::sort(other.begin(), other.end());
+    other.erase(std::unique(other.begin(), other.end()), other.end());
+    sync(other);
   }
+  syncDropped();
+  judgeLater();
 }
 
 void EventModel::setAll(bool all) {
@@ -117,7 +52,8 @@ void EventModel::setAll(bool all) {
     return;
   }
   all_ = all;
-  refill();
+  judgeAllAnew();
+  rebuild();
 }
 
 void EventModel::setFilter(filter::ProgramPtr program) {
@@ -125,7 +61,8 @@ void EventModel::setFilter(filter::ProgramPtr program) {
     return;
   }
   program_ = std::move(program);
-  refill();
+  judgeAllAnew();
+  rebuild();
 }
 
 void EventModel::setSeverities(unsigned severities) {
@@ -133,42 +70,422 @@ void EventModel::setSeverities(unsigned severities) {
     return;
   }
   severities_ = severities;
-  refill();
+  rebuild();
 }
 
-void EventModel::refill() {
+EventJournal::Tally EventModel::count(Severity severity) const {
+  EventJournal::Tally out = journal_.kept(false, severity);
+  if (all_) {
+    const EventJournal::Tally details = journal_.kept(true, severity);
+    out.rows += details.rows;
+    out.events += details.events;
+  }
+  return out;
+}
+
+int EventModel::hidden() const {
+  int all = 0;
+  for (const Severity severity : kSeverities) {
+    all += count(severity).rows;
+  }
+  return all - shown_;
+}
+
+// --- what a filter lets through
+
+void EventModel::judgeAllAnew() {
+  later_.stop();
+  judged_.clear();
+  waiting_.clear();
+  if (program_ != nullptr) {
+    for (const auto& [id, run] : journal_.runs()) {
+      waiting_.insert(waiting_.end(), id);
+    }
+    static_cast<void>(judgeSome());
+    judgeLater();
+  }
+}
+
+void EventModel::judgeLater() {
+  if (!waiting_.empty()) {
+    later_.start();
+  }
+}
+
+std::vector<EventModel::Id> EventModel::judgeSome() {
+  std::vector<Id> out;
+  std::size_t left = kJudgedAtOnce;
+  while (left > 0 && !waiting_.empty()) {
+    const auto newest = std::prev(waiting_.end());
+    const Run* run = journal_.find(*newest);
+    if (run == nullptr || !inList(*run)) {
+      waiting_.erase(newest);
+      continue;
+    }
+    left -= judge(*run, left);
+    out.push_back(run->id);
+    if (judged_[run->id].seen >= static_cast<std::size_t>(run->count)) {
+      waiting_.erase(newest);
+    }
+  }
+  return out;
+}
+
+std::size_t EventModel::judge(const Run& run, std::size_t most) {
+  Judged& known = judged_[run.id];
+  const auto count = static_cast<std::size_t>(run.count);
+  if (count == 1) {
+    known = {1, true, {}};
+    if (matches(*program_, run.text, run.node, run.first_ms)) {
+      known.hits.push_back(0);
+    }
+    return 1;
+  }
+  if (known.single) {
+    known = {};
+  }
+  known.seen = std::max(known.seen, run.gone);
+  known.hits.erase(known.hits.begin(), std::lower_bound(known.hits.begin(), known.hits.end(), run.gone));
+  const QString phrase = QLatin1Char('\n') + phrase_of(*run.alike);
+  std::size_t judged = 0;
+  for (; known.seen < count && judged < most; ++known.seen, ++judged) {
+    const EventJournal::Part& part = run.parts[known.seen - run.gone];
+    EventText text = journal_.describe(part);
+    text.sentence += phrase;  // what the row says finds it, too
+    if (matches(*program_, text, part.node.value(), part.at_ms)) {
+      known.hits.push_back(known.seen);
+    }
+  }
+  return std::max<std::size_t>(judged, 1);
+}
+
+std::size_t EventModel::hits(const Run& run) const {
+  if (program_ == nullptr) {
+    return static_cast<std::size_t>(run.count);
+  }
+  const auto known = judged_.find(run.id);
+  return known == judged_.end() ? 0 : known->second.hits.size();
+}
+
+template <class Call>
+void EventModel::eachHit(const Run& run, Call call) const {
+  if (program_ == nullptr) {
+    for (std::size_t i = 0; i < run.parts.size() && call(run.gone + i); ++i) {
+    }
+  } else if (const auto known = judged_.find(run.id); known != judged_.end()) {
+    for (const std::size_t part : known->second.hits) {
+      if (part >= run.gone && !call(part)) {
+        return;
+      }
+    }
+  }
+}
+
+// --- rows
+
+std::vector<EventModel::Line> EventModel::linesOf(const Run& run) const {
+  std::vector<Line> out;
+  const std::size_t many = hits(run);
+  const bool shown = inList(run) && many > 0 && (severities_ >> static_cast<unsigned>(run.text.severity) & 1U) != 0;
+  if (!shown) {
+    return out;
+  }
+  if (many == 1 && run.count > 1) {
+    eachHit(run, [&](std::size_t part) {
+      out.push_back({run.id, static_cast<std::int64_t>(part)});
+      return false;
+    });
+    return out;
+  }
+  out.push_back({run.id, kWhole});
+  if (many > 1 && open_.contains(run.id)) {
+    eachHit(run, [&](std::size_t part) {
+      out.push_back({run.id, static_cast<std::int64_t>(part)});
+      return out.size() <= kOpenMax;
+    });
+    if (out.size() - 1 < many) {
+      out.push_back({run.id, kRest});
+    }
+  }
+  return out;
+}
+
+std::pair<int, int> EventModel::rowsOf(Id run) const {
+  const auto first = std::lower_bound(lines_.begin(), lines_.end(), run, [](const Line& line, Id id) { return line.run < id; });
+  auto last = first;
+  while (last != lines_.end() && last->run == run) {
+    ++last;
+  }
+  return {static_cast<int>(first - lines_.begin()), static_cast<int>(last - lines_.begin())};
+}
+
+void EventModel::rebuild() {
   beginResetModel();
-  rows_.clear();
-  seen_.reset();
-  last_number_ = 0;
-  hidden_ = 0;
-  counts_ = {};
-  clients_ = {};
-  group_states_.clear();
+  lines_.clear();
+  shown_ = 0;
+  for (const auto& [id, run] : journal_.runs()) {
+    const std::vector<Line> lines = linesOf(run);
+    lines_.insert(lines_.end(), lines.begin(), lines.end());
+    shown_ += lines.empty() ? 0 : 1;
+  }
+  dropped_ = droppedText();
+  if (!dropped_.isEmpty()) {
+    lines_.insert(lines_.begin(), Line{});
+  }
   endResetModel();
 }
 
-bool EventModel::wanted(const Row& row) const {
-  return (severities_ >> static_cast<unsigned>(row.text.severity) & 1U) != 0 &&
-         (program_ == nullptr || matches(*program_, row.text, row.node, row.at_ms));
+void EventModel::sync(const std::vector<Id>& runs) {
+  std::vector<Line> fresh;  // after all that is there
+  const Id last = lines_.empty() ? 0 : lines_.back().run;
+  for (const Id id : runs) {
+    const Run* run = journal_.find(id);
+    if (run == nullptr) {
+      continue;
+    }
+    if (id <= last) {
+      syncOne(*run);
+      continue;
+    }
+    const std::vector<Line> lines = linesOf(*run);
+    fresh.insert(fresh.end(), lines.begin(), lines.end());
+    shown_ += lines.empty() ? 0 : 1;
+  }
+  if (!fresh.empty()) {
+    std::stable_sort(fresh.begin(), fresh.end(), [](const Line& a, const Line& b) { return a.run < b.run; });
+    const int at = rowCount();
+    beginInsertRows({}, at, at + static_cast<int>(fresh.size()) - 1);
+    lines_.insert(lines_.end(), fresh.begin(), fresh.end());
+    endInsertRows();
+  }
 }
+
+void EventModel::syncOne(const Run& run) {
+  const std::vector<Line> wanted = linesOf(run);
+  const auto [first, last] = rowsOf(run.id);
+  const auto begin = lines_.begin() + first;
+  const auto had = static_cast<std::size_t>(last - first);
+  const auto same = static_cast<int>(std::mismatch(begin, begin + static_cast<std::ptrdiff_t>(had), wanted.begin(), wanted.end()).first - begin);
+  shown_ += (wanted.empty() ? 0 : 1) - (had == 0 ? 0 : 1);
+  if (first + same < last) {
+    beginRemoveRows({}, first + same, last - 1);
+    lines_.erase(begin + same, begin + static_cast<std::ptrdiff_t>(had));
+    endRemoveRows();
+  }
+  if (static_cast<std::size_t>(same) < wanted.size()) {
+    beginInsertRows({}, first + same, first + static_cast<int>(wanted.size()) - 1);
+    lines_.insert(lines_.begin() + first + same, wanted.begin() + same, wanted.end());
+    endInsertRows();
+  }
+  // Of what stays, the row of the whole and the count of the rest say something else; single events never change.
+  for (int row : {first, first + same - 1}) {
+    if (row >= first && row < first + same && lines_[static_cast<std::size_t>(row)].part < 0) {
+      Q_EMIT dataChanged(index(row, 0), index(row, column_count - 1));
+    }
+  }
+}
+
+void EventModel::remove(const std::vector<Id>& runs) {
+  std::vector<std::pair<int, int>> gone;
+  for (const Id id : runs) {
+    judged_.erase(id);
+    waiting_.erase(id);
+    open_.erase(id);
+    if (const auto rows = rowsOf(id); rows.first < rows.second) {
+      gone.push_back(rows);
+      --shown_;
+    }
+  }
+  // From the end, so that the numbers of the others stay; neighbours go at once.
+  std::sort(gone.begin(), gone.end());
+  while (!gone.empty()) {
+    auto [first, last] = gone.back();
+    gone.pop_back();
+    while (!gone.empty() && gone.back().second == first) {
+      first = gone.back().first;
+      gone.pop_back();
+    }
+    beginRemoveRows({}, first, last - 1);
+    lines_.erase(lines_.begin() + first, lines_.begin() + last);
+    endRemoveRows();
+  }
+}
+
+void EventModel::syncDropped() {
+  const QString now = droppedText();
+  if (now == dropped_) {
+    return;
+  }
+  const QString before = std::exchange(dropped_, now);
+  if (before.isEmpty()) {
+    beginInsertRows({}, 0, 0);
+    lines_.insert(lines_.begin(), Line{});
+    endInsertRows();
+  } else if (now.isEmpty()) {
+    beginRemoveRows({}, 0, 0);
+    lines_.erase(lines_.begin());
+    endRemoveRows();
+  } else {
+    Q_EMIT dataChanged(index(0, what), index(0, what));
+  }
+}
+
+// Nothing where nothing that could be shown is missing.
+QString EventModel::droppedText() const {
+  if (shown_ == 0) {
+    return {};
+  }
+  const auto of = [this](bool detail, Severity severity) {
+    return (severities_ >> static_cast<unsigned>(severity) & 1U) == 0 ? 0 : static_cast<int>(std::min<std::int64_t>(journal_.dropped(detail, severity), INT32_MAX));
+  };
+  QStringList parts;
+  if (const int n = of(false, Severity::error); n > 0) {
+    parts << tr("%Ln error(s)", nullptr, n);
+  }
+  if (const int n = of(false, Severity::warning); n > 0) {
+    parts << tr("%Ln warning(s)", nullptr, n);
+  }
+  if (const int n = of(false, Severity::notice); n > 0) {
+    parts << tr("%Ln notice(s)", nullptr, n);
+  }
+  if (const int n = of(false, Severity::info); n > 0) {
+    parts << tr("%Ln other event(s)", nullptr, n);
+  }
+  int details = 0;
+  for (const Severity severity : kSeverities) {
+    details += all_ ? of(true, severity) : 0;
+  }
+  if (details > 0) {
+    parts << tr("%Ln detail(s)", nullptr, details);
+  }
+  if (journal_.unseen() > 0) {
+    parts << tr("%Ln event(s) of before this window opened", nullptr, static_cast<int>(std::min<std::int64_t>(journal_.unseen(), INT32_MAX)));
+  }
+  return parts.isEmpty() ? QString() : tr("Not kept any more, the oldest of their kind: %1").arg(parts.join(QStringLiteral(", ")));
+}
+
+// --- open rows
+
+const EventModel::Run* EventModel::runAt(int row) const {
+  return row < 0 || row >= rowCount() ? nullptr : journal_.find(lines_[static_cast<std::size_t>(row)].run);
+}
+
+bool EventModel::canOpen(int row) const {
+  const Run* run = runAt(row);
+  return run != nullptr && lines_[static_cast<std::size_t>(row)].part == kWhole && hits(*run) > 1;
+}
+
+bool EventModel::isOpen(int row) const { return canOpen(row) && open_.contains(lines_[static_cast<std::size_t>(row)].run); }
+
+void EventModel::setOpen(int row, bool open) {
+  if (!canOpen(row) || open == isOpen(row)) {
+    return;
+  }
+  const Run& run = *runAt(row);
+  if (open) {
+    open_.insert(run.id);
+  } else {
+    open_.erase(run.id);
+  }
+  syncOne(run);
+}
+
+int EventModel::outer(int row) const {
+  const Run* run = runAt(row);
+  return run == nullptr ? row : rowsOf(run->id).first;
+}
+
+// --- cells
 
 QStringList EventModel::values(bool clients, int most) const {
   QStringList out;
-  for (auto row = rows_.rbegin(); row != rows_.rend() && out.size() < most; ++row) {
-    const QString& value = clients ? row->text.client : row->text.kind;
-    if (!value.isEmpty() && !out.contains(value)) {
+  const auto& runs = journal_.runs();
+  for (auto run = runs.rbegin(); run != runs.rend() && out.size() < most; ++run) {
+    const QString& value = clients ? run->second.text.client : run->second.text.kind;
+    if (inList(run->second) && !value.isEmpty() && !out.contains(value)) {
       out << value;
     }
   }
   return out;
 }
 
-Selection EventModel::about(int row) const {
-  return row < 0 || row >= rowCount() ? Selection() : rows_[static_cast<std::size_t>(row)].text.about;
+const EventJournal::Part* EventModel::partAt(const Run& run, std::int64_t part) const {
+  const auto at = static_cast<std::size_t>(part) - run.gone;
+  return part < 0 || static_cast<std::size_t>(part) < run.gone || at >= run.parts.size() ? nullptr : &run.parts[at];
 }
 
-int EventModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(rows_.size()); }
+// A partition, or at least a topic, that all are about.
+Selection EventModel::shared(const Run& run) const {
+  if (run.text.about.kind != Selection::Kind::partition) {
+    return run.text.about.kind == Selection::Kind::group ? run.text.about : Selection();
+  }
+  Selection out;
+  eachHit(run, [&](std::size_t part) {
+    const EventJournal::Part* event = partAt(run, static_cast<std::int64_t>(part));
+    const int partition = std::visit(
+        [](const auto& e) {
+          if constexpr (requires { e.partition.value(); }) {
+            return static_cast<int>(e.partition.value());
+          } else {
+            return -1;
+          }
+        },
+        *event->event);
+    if (out.none()) {
+      out = Selection::ofPartition(event->names.topic, partition);
+    } else if (out.topic != event->names.topic) {
+      out = {};
+      return false;
+    } else if (out.kind == Selection::Kind::partition && out.partition != partition) {
+      out = Selection::ofTopic(out.topic);
+    }
+    return true;
+  });
+  return out;
+}
+
+EventText EventModel::textOf(const Run& run, std::int64_t part) const {
+  if (const EventJournal::Part* event = partAt(run, part); event != nullptr) {
+    return journal_.describe(*event);
+  }
+  if (run.count == 1 || part >= 0) {
+    return run.text;
+  }
+  EventText out = run.text;
+  if (part == kRest) {
+    const auto [first, last] = rowsOf(run.id);
+    const auto left = static_cast<int>(hits(run)) - (last - first - 2);
+    out.glyph = Glyph::none;
+    const auto kept = static_cast<int>(std::min(hits(run), run.parts.size())) - (last - first - 2);
+    out.sentence = kept > 0 ? tr("%Ln more: a filter such as partition == 7 finds one of them", nullptr, left)
+                            : tr("%Ln more, which are not kept one by one", nullptr, left);
+    return out;
+  }
+  QStringList names = run.names;
+  if (program_ != nullptr && hits(run) < static_cast<std::size_t>(run.count)) {
+    names.clear();
+    eachHit(run, [&](std::size_t hit) {
+      names << EventJournal::nameOf(journal_.describe(run, hit));
+      return names.size() < EventJournal::kNamed;
+    });
+  }
+  out.sentence = alike_sentence(*run.alike, static_cast<int>(hits(run)), names);
+  if (const Glyph glyph = glyph_of(*run.alike); glyph != Glyph::none) {
+    out.glyph = glyph;
+  }
+  return out;
+}
+
+Selection EventModel::about(int row) const {
+  const Run* run = runAt(row);
+  if (run == nullptr) {
+    return {};
+  }
+  const std::int64_t part = lines_[static_cast<std::size_t>(row)].part;
+  return part == kRest ? Selection() : part == kWhole && run->count > 1 ? shared(*run) : textOf(*run, part).about;
+}
+
+int EventModel::rowCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : static_cast<int>(lines_.size()); }
 
 int EventModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : column_count; }
 
@@ -176,32 +493,59 @@ QVariant EventModel::data(const QModelIndex& index, int role) const {
   if (!index.isValid() || index.row() >= rowCount()) {
     return {};
   }
-  const Row& row = rows_[static_cast<std::size_t>(index.row())];
-  if (role == glyph_role) {
-    return static_cast<int>(row.text.glyph);
+  const Line line = lines_[static_cast<std::size_t>(index.row())];
+  const Run* run = journal_.find(line.run);
+  if (run == nullptr) {
+    const bool words = role == Qt::DisplayRole || role == Qt::AccessibleTextRole;
+    return index.column() == what && role == Qt::ToolTipRole
+               ? tr("The list keeps the newest %1 rows of each severity, so that none is pushed out by what matters less.").arg(EventJournal::kRowsMax)
+           : index.column() == what && words ? dropped_
+           : role == fold_role               ? QVariant(-1)
+                                             : QVariant();
   }
-  if (role == address_role) {
-    return row.text.about.address();
+  const EventJournal::Part* part = partAt(*run, line.part);
+  switch (role) {
+    case glyph_role:
+      return static_cast<int>(textOf(*run, line.part).glyph);
+    case address_role:
+      return about(index.row()).address();
+    case fold_role:
+      return canOpen(index.row()) ? static_cast<int>(isOpen(index.row())) : -1;
+    case inner_role:
+      return line.part == kRest || (line.part >= 0 && outer(index.row()) != index.row());
+    case Qt::AccessibleTextRole:
+      if (index.column() == what) {
+        const EventText text = textOf(*run, line.part);
+        const QString glyph = glyph_name(text.glyph);
+        const QString said = glyph.isEmpty() ? text.sentence : QStringLiteral("%1: %2").arg(glyph, text.sentence);
+        return !canOpen(index.row()) ? said : isOpen(index.row()) ? tr("%1, open").arg(said) : tr("%1, folded").arg(said);
+      }
+      return {};
+    case Qt::ToolTipRole:
+      if (index.column() != what) {
+        return {};
+      }
+      return run->count > 1 && line.part == kWhole
+                 ? tr("%1\nFrom %2 to %3.").arg(textOf(*run, line.part).sentence, format_time(run->first_ms), format_time(run->last_ms))
+                 : textOf(*run, line.part).sentence;
+    case Qt::DisplayRole:
+      break;
+    default:
+      return {};
   }
-  if (role == Qt::AccessibleTextRole && index.column() == what) {
-    const QString glyph = glyph_name(row.text.glyph);
-    return glyph.isEmpty() ? row.text.sentence : QStringLiteral("%1: %2").arg(glyph, row.text.sentence);
+  if (line.part == kRest) {
+    return index.column() == what ? textOf(*run, line.part).sentence : QString();
   }
-  if (role == Qt::ToolTipRole && index.column() == what) {
-    return row.text.sentence;
-  }
-  if (role != Qt::DisplayRole) {
-    return {};
-  }
+  const std::int32_t told_by = part == nullptr ? run->node : part->node.value();
   switch (index.column()) {
     case time:
-      return format_time(row.at_ms);
+      return format_time(part == nullptr ? run->first_ms : part->at_ms);
     case what:
-      return row.text.sentence;
+      return textOf(*run, line.part).sentence;
     case node:
-      return row.node < 0 ? QString() : QStringLiteral("n%1").arg(row.node);
+      return told_by < 0 ? QString() : QStringLiteral("n%1").arg(told_by);
     case kind:
-      return row.text.kind;
+      return run->text.kind;
     default:
       return {};
   }

@@ -60,7 +60,7 @@ QString role_sentence(const event::QuorumRoleChanged& e) {
 // Fills an EventText from one event. One overload per kind, so that a new kind does not compile until it is told.
 class Teller {
  public:
-  Teller(const observe::ClusterView& view, BrokerId node, EventText& out) : view_(view), node_(node), out_(out) {}
+  Teller(const EventNames& names, BrokerId node, EventText& out) : names_(names), node_(node), out_(out) {}
 
   void operator()(const event::NodeStarted& e) {
     say(Glyph::ring, tr(QT_TRANSLATE_NOOP("Events", "Node %1 is starting on %2:%3"))
@@ -100,7 +100,7 @@ class Teller {
     out_.about = Selection::ofConnection(e.connection.value());
   }
   void operator()(const event::ConnectionClosed& e) {
-    const QString client = clientOf(e.connection);
+    const QString client = names_.client;
     out_.client = client;
     if (e.reason.empty()) {
       say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "%1 disconnected")).arg(client));
@@ -111,9 +111,9 @@ class Teller {
     out_.about = Selection::ofConnection(e.connection.value());
   }
   void operator()(const event::RequestRefused& e) {
-    out_.client = clientOf(e.connection);
+    out_.client = names_.client;
     say(Glyph::quarter, tr(QT_TRANSLATE_NOOP("Events", "Refused a request of %1 (API %2, version %3): %4"))
-                            .arg(clientOf(e.connection))
+                            .arg(names_.client)
                             .arg(e.api_key)
                             .arg(e.api_version)
                             .arg(text_of(e.detail)));
@@ -131,7 +131,7 @@ class Teller {
     out_.about = Selection::ofTopic(text_of(e.name));
   }
   void operator()(const event::TopicConfigChanged& e) {
-    const QString topic = topicOf(e.topic_id);
+    const QString topic = topicName();
     say(Glyph::none, e.removed ? tr(QT_TRANSLATE_NOOP("Events", "%1: %2 is back at its default"))
                                      .arg(topic, text_of(e.key))
                                : tr(QT_TRANSLATE_NOOP("Events", "%1: %2 set to %3"))
@@ -139,7 +139,7 @@ class Teller {
     out_.about = Selection::ofTopic(topic);
   }
   void operator()(const event::PartitionChanged& e) {
-    partition(e.topic_id, e.partition);
+    partition(e.partition);
     QStringList isr;
     for (const BrokerId id : e.isr) {
       isr << QString::number(id.value());
@@ -222,7 +222,7 @@ class Teller {
     out_.about = Selection::ofNode(e.node.value());
   }
   void operator()(const event::LeadershipBegan& e) {
-    partition(e.topic_id, e.partition);
+    partition(e.partition);
     say(Glyph::crown, tr(QT_TRANSLATE_NOOP("Events", "%1: node %2 leads epoch %3 from offset %4 on"))
                           .arg(out_.about.address())
                           .arg(e.node.value())
@@ -241,24 +241,24 @@ class Teller {
     out_.detail = true;
   }
   void operator()(const event::ReplicaOpened& e) {
-    partition(e.topic_id, e.partition);
+    partition(e.partition);
     say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "%1 opened on node %2")).arg(out_.about.address()).arg(e.node.value()));
     out_.detail = true;
   }
   void operator()(const event::ReplicaClosed& e) {
-    partition(e.topic_id, e.partition);
+    partition(e.partition);
     say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "%1 closed on node %2")).arg(out_.about.address()).arg(e.node.value()));
     out_.detail = true;
   }
   void operator()(const event::SegmentRolled& e) {
-    partition(e.topic_id, e.partition);
+    partition(e.partition);
     say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "%1 has a new segment from offset %2"))
                          .arg(out_.about.address())
                          .arg(e.base_offset.value()));
     out_.detail = e.base_offset.value() == 0;
   }
   void operator()(const event::SegmentDeleted& e) {
-    partition(e.topic_id, e.partition);
+    partition(e.partition);
     const char* text = nullptr;
     switch (e.cause) {
       case event::DeletionCause::truncation:
@@ -277,7 +277,7 @@ class Teller {
     say(Glyph::none, tr(text).arg(out_.about.address()).arg(e.base_offset.value()).arg(format_bytes(e.size_bytes)));
   }
   void operator()(const event::LogStartMoved& e) {
-    partition(e.topic_id, e.partition);
+    partition(e.partition);
     const char* text = e.cause == event::DeletionCause::records
                            ? QT_TRANSLATE_NOOP("Events", "%1: records below offset %2 were deleted (before: %3)")
                            : QT_TRANSLATE_NOOP("Events", "%1: the log begins at offset %2 (before: %3)");
@@ -285,7 +285,7 @@ class Teller {
     out_.detail = e.cause != event::DeletionCause::records;
   }
   void operator()(const event::ReplicaMoved& e) {
-    partition(e.topic_id, e.partition);
+    partition(e.partition);
     say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "%1 moved to %2 on node %3"))
                          .arg(out_.about.address(), text_of(e.directory))
                          .arg(e.node.value()));
@@ -298,30 +298,30 @@ class Teller {
     out_.about = Selection::ofNode(e.node.value());
   }
   void operator()(const event::LogRecovered& e) {
-    partition(e.topic_id, e.partition);
+    partition(e.partition);
     say(Glyph::quarter, tr(QT_TRANSLATE_NOOP("Events", "%1 recovered: cut at offset %2, %3 removed"))
                             .arg(out_.about.address())
                             .arg(e.truncated_to.value())
                             .arg(format_bytes(e.truncated_bytes)));
   }
   void operator()(const event::BatchAppended& e) {
-    partition(e.topic_id, e.partition);
+    partition(e.partition);
     out_.about = Selection::ofRange(out_.about.topic, e.partition.value(), e.base_offset.value(), e.last_offset.value());
     say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "%1 appended, %2"))
                          .arg(out_.about.address(), format_bytes(e.size_bytes)));
     out_.detail = true;
   }
   void operator()(const event::RecordsFetched& e) {
-    out_.client = clientOf(e.connection);
-    partition(e.topic_id, e.partition);
+    out_.client = names_.client;
+    partition(e.partition);
     say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "%1 fetched from offset %2 by %3"))
                          .arg(out_.about.address())
                          .arg(e.from.value())
-                         .arg(clientOf(e.connection)));
+                         .arg(names_.client));
     out_.detail = true;
   }
   void operator()(const event::ReplicaFetched& e) {
-    partition(e.topic_id, e.partition);
+    partition(e.partition);
     say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "%1: node %2 followed node %3 up to offset %4"))
                          .arg(out_.about.address())
                          .arg(e.node.value())
@@ -330,7 +330,7 @@ class Teller {
     out_.detail = true;
   }
   void operator()(const event::LogTruncated& e) {
-    partition(e.topic_id, e.partition);
+    partition(e.partition);
     const char* text = e.to < e.from
                            ? QT_TRANSLATE_NOOP("Events", "%1: node %2 cut its log from offset %3 back to %4, where leader %5 goes on")
                            : QT_TRANSLATE_NOOP("Events", "%1: node %2 began its log of %3 anew at offset %4, where that of leader %5 begins");
@@ -342,14 +342,14 @@ class Teller {
                             .arg(e.leader.value()));
   }
   void operator()(const event::ProducerFenced& e) {
-    partition(e.topic_id, e.partition);
+    partition(e.partition);
     say(Glyph::quarter, tr(QT_TRANSLATE_NOOP("Events", "%1: producer %2 epoch %3 is fenced"))
                             .arg(out_.about.address())
                             .arg(e.producer.value())
                             .arg(e.epoch.value()));
   }
   void operator()(const event::DuplicateSuppressed& e) {
-    partition(e.topic_id, e.partition);
+    partition(e.partition);
     say(Glyph::none, tr(QT_TRANSLATE_NOOP("Events", "%1: a retry of producer %2 was recognised, original offset %3"))
                          .arg(out_.about.address())
                          .arg(e.producer.value())
@@ -435,29 +435,13 @@ class Teller {
                     : notice                  ? Severity::notice
                                               : Severity::info;
   }
-  QString topicOf(const Uuid& id) {
-    const observe::TopicView* topic = view_.find_topic(id);
-    if (topic != nullptr) {
-      out_.internal = topic->internal;
-      return text_of(topic->name);
-    }
-    if (id == observe::kMetadataTopicId) {
-      return QStringLiteral("__cluster_metadata");
-    }
-    return text_of(id.text());
+  QString topicName() {
+    out_.internal = names_.internal;
+    return names_.topic;
   }
-  void partition(const Uuid& id, PartitionIndex index) {
-    out_.about = Selection::ofPartition(topicOf(id), index.value());
-  }
-  QString clientOf(ConnectionId id) {
-    const auto it = view_.connections->find(id);
-    if (it != view_.connections->end()) {
-      return text_of(it->second->client_id.empty() ? it->second->peer : it->second->client_id);
-    }
-    return tr(QT_TRANSLATE_NOOP("Events", "connection %1")).arg(id.value());
-  }
+  void partition(PartitionIndex index) { out_.about = Selection::ofPartition(topicName(), index.value()); }
 
-  const observe::ClusterView& view_;
+  const EventNames& names_;
   BrokerId node_;
   EventText& out_;
 };
@@ -512,18 +496,42 @@ QString severity_word(Severity severity) {
   return {};
 }
 
-EventText describe_event(const observe::RecentEvent& event, const observe::ClusterView& view) {
-  EventText out;
-  if (event.event != nullptr) {
-    out.kind = QString::fromLatin1(event::kind_name(*event.event));
-    std::visit(Teller(view, event.node, out), *event.event);
-    if (out.topic.isEmpty()) {
-      out.topic = out.about.topic;
-      out.partition = out.about.partition;
-    }
-    out.group = out.about.group;
-  }
+EventNames names_of(const event::Any& event, const observe::ClusterView& view) {
+  EventNames out;
+  std::visit(
+      [&](const auto& e) {
+        if constexpr (requires { e.topic_id; }) {
+          if (const observe::TopicView* topic = view.find_topic(e.topic_id); topic != nullptr) {
+            out.internal = topic->internal;
+            out.topic = text_of(topic->name);
+          } else {
+            out.topic = e.topic_id == observe::kMetadataTopicId ? QStringLiteral("__cluster_metadata") : text_of(e.topic_id.text());
+          }
+        }
+        if constexpr (requires { e.connection; }) {
+          const auto it = view.connections->find(e.connection);
+          out.client = it == view.connections->end() ? tr(QT_TRANSLATE_NOOP("Events", "connection %1")).arg(e.connection.value())
+                                                     : text_of(it->second->client_id.empty() ? it->second->peer : it->second->client_id);
+        }
+      },
+      event);
   return out;
+}
+
+EventText describe_event(const event::Any& event, BrokerId node, const EventNames& names) {
+  EventText out;
+  out.kind = QString::fromLatin1(event::kind_name(event));
+  std::visit(Teller(names, node, out), event);
+  if (out.topic.isEmpty()) {
+    out.topic = out.about.topic;
+    out.partition = out.about.partition;
+  }
+  out.group = out.about.group;
+  return out;
+}
+
+EventText describe_event(const observe::RecentEvent& event, const observe::ClusterView& view) {
+  return event.event == nullptr ? EventText{} : describe_event(*event.event, event.node, names_of(*event.event, view));
 }
 
 }  // namespace hw::ui

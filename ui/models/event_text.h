@@ -35,7 +35,15 @@ struct EventText {
 // The end of a sentence that says what a replica of the metadata log has become ("…, because …"); empty: nothing to add.
 [[nodiscard]] QString quorum_cause_text(event::QuorumCause cause);
 
-// `view` names topics by id; topics that are gone are named by their id.
+// What a view calls the objects that an event knows by number: kept, an event can be described when no view has them any more.
+struct EventNames {
+  QString topic;  // or its id, where the view has it no more
+  bool internal = false;
+  QString client;
+};
+[[nodiscard]] EventNames names_of(const event::Any& event, const observe::ClusterView& view);
+
+[[nodiscard]] EventText describe_event(const event::Any& event, BrokerId node, const EventNames& names);
 [[nodiscard]] EventText describe_event(const observe::RecentEvent& event, const observe::ClusterView& view);
 
 }  // namespace hw::ui

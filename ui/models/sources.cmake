@@ -6,7 +6,9 @@ list(APPEND HW_UI_SOURCES
   ui/models/config_effects.cpp ui/models/config_effects.h
   ui/models/config_model.cpp ui/models/config_model.h
   ui/models/config_rules.cpp ui/models/config_rules.h
+  ui/models/event_alike.cpp ui/models/event_alike.h
   ui/models/event_filter.cpp ui/models/event_filter.h
+  ui/models/event_journal.cpp ui/models/event_journal.h
   ui/models/event_model.cpp ui/models/event_model.h
   ui/models/event_text.cpp ui/models/event_text.h
   ui/models/fault_facts.cpp ui/models/fault_facts.h

@@ -4,6 +4,7 @@
 #include <QCheckBox>
 #include <QHBoxLayout>
 #include <QHeaderView>
+#include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QScrollBar>
@@ -40,14 +41,19 @@ class EventDelegate : public RowDelegate {
     const Colors& c = Theme::current().colors();
     RowCell out;
     switch (index.column()) {
-      case EventModel::time:
+      case EventModel::time: {
+        const int fold = index.data(EventModel::fold_role).toInt();
         out.role = FontRole::data;
         out.color = c.text2;
-        out.left = 16;
+        out.left = 2;
+        out.glyph_room = true;
+        out.icon = fold < 0 ? QString() : fold > 0 ? QStringLiteral("chevron-down") : QStringLiteral("chevron-right");
         break;
+      }
       case EventModel::what:
         out.role = FontRole::control;
         out.color = c.text;
+        out.left = index.data(EventModel::inner_role).toBool() ? 28 : out.left;
         out.glyph = static_cast<Glyph>(index.data(EventModel::glyph_role).toInt());
         out.glyph_room = true;
         break;
@@ -147,11 +153,22 @@ BottomDock::BottomDock(ProducePanel* produce, QWidget* parent)
     }
   });
   connect(table_, &QTableView::clicked, this, [this](const QModelIndex& index) {
+    if (index.column() == EventModel::time && events_->canOpen(index.row())) {
+      events_->setOpen(index.row(), !events_->isOpen(index.row()));
+      return;
+    }
     const Selection about = events_->about(index.row());
     if (!about.none()) {
       Q_EMIT selectionRequested(about);
     }
   });
+  connect(table_, &QTableView::doubleClicked, this, [this](const QModelIndex& index) {
+    if (index.column() != EventModel::time) {
+      events_->setOpen(index.row(), !events_->isOpen(index.row()));
+    }
+  });
+  connect(events_, &EventModel::judgedMore, this, &BottomDock::showCounts);
+  table_->installEventFilter(this);
   // A list that becomes lower shows its end as before.
   connect(table_->verticalScrollBar(), &QScrollBar::valueChanged, this, [this](int value) { following_ = value >= table_->verticalScrollBar()->maximum() - 2; });
   connect(table_->verticalScrollBar(), &QScrollBar::rangeChanged, this, [this](int, int most) {
@@ -218,14 +235,21 @@ void BottomDock::attach(Session* session) {
 }
 
 void BottomDock::refresh() {
-  if (session_ == nullptr || !open_ || tab_ != Tab::events) {
+  if (session_ == nullptr) {
     return;
   }
   events_->update(*session_->view());
-  for (const Severity severity : kSeverities) {
-    severities_->setCount(severity, events_->count(severity));
+  if (open_ && tab_ == Tab::events) {
+    showCounts();
   }
-  const int shown = events_->rowCount();
+}
+
+void BottomDock::showCounts() {
+  for (const Severity severity : kSeverities) {
+    const EventJournal::Tally tally = events_->count(severity);
+    severities_->setCount(severity, tally.rows, tally.events);
+  }
+  const int shown = events_->shown();
   const int total = shown + events_->hidden();
   if (shown != told_shown_ || total != told_total_) {
     told_shown_ = shown;
@@ -235,12 +259,26 @@ void BottomDock::refresh() {
   }
 }
 
+bool BottomDock::foldKey(int key) {
+  const int row = table_->currentIndex().row();
+  const bool can = events_->canOpen(row);
+  if (key == Qt::Key_Left && !can && events_->outer(row) != row) {
+    table_->setCurrentIndex(events_->index(events_->outer(row), EventModel::what));
+    return true;
+  }
+  if (!can || (key != Qt::Key_Left && key != Qt::Key_Right && key != Qt::Key_Return && key != Qt::Key_Enter)) {
+    return false;
+  }
+  events_->setOpen(row, key == Qt::Key_Right || (key != Qt::Key_Left && !events_->isOpen(row)));
+  return true;
+}
+
 void BottomDock::showNotice(int shown, int total) {
   notice_->setVisible(shown == 0);
   if (shown == 0) {
     notice_->setText(total == 0 ? tr("Nothing has happened yet. What the nodes, topics, groups and clients do is listed here.")
-                     : filter_->filtering() ? tr("The filter hides all of %Ln event(s).", nullptr, total)
-                                            : tr("%Ln event(s) of severities that are not shown.", nullptr, total));
+                     : filter_->filtering() ? tr("The filter hides all %Ln row(s).", nullptr, total)
+                                            : tr("%Ln row(s) of severities that are not shown.", nullptr, total));
     notice_->setGeometry(table_->viewport()->geometry());
   }
 }
@@ -342,6 +380,9 @@ void BottomDock::applyHeight() {
 bool BottomDock::eventFilter(QObject* object, QEvent* event) {
   if (object == filter_ && event->type() == QEvent::LayoutRequest) {
     applyHeight();
+  }
+  if (object == table_ && event->type() == QEvent::KeyPress && foldKey(static_cast<QKeyEvent*>(event)->key())) {
+    return true;
   }
   if (object == table_->viewport() && event->type() == QEvent::Resize) {
     notice_->setGeometry(table_->viewport()->geometry());

@@ -28,7 +28,7 @@ class BottomDock : public QWidget {
   enum class Tab : int { events, produce };
   BottomDock(ProducePanel* produce, QWidget* parent = nullptr);
   void attach(Session* session);
-  // Called with every frame. Costs nothing while folded.
+  // Called with every frame. While folded it only remembers what happened.
   void refresh();
   void setOpen(bool open);
   [[nodiscard]] bool isOpen() const { return open_; }
@@ -57,7 +57,10 @@ class BottomDock : public QWidget {
 
  private:
   void applyHeight();
+  void showCounts();
   void showNotice(int shown, int total);
+  // Opens and folds rows by key; true where the key was one of these.
+  bool foldKey(int key);
   bool eventFilter(QObject* object, QEvent* event) override;
   void applyColumns();
   void refill();

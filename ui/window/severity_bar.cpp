@@ -3,6 +3,8 @@
 
 #include <QHBoxLayout>
 #include <QPainter>
+#include <algorithm>
+#include <utility>
 
 #include "ui/painting/text.h"
 #include "ui/theme/glyphs.h"
@@ -64,17 +66,23 @@ void SeverityButton::updateName() {
       break;
   }
   name = name.arg(format_count(count_));
+  if (events_ > count_) {
+    name = tr("%1 (%Ln event(s))", nullptr, static_cast<int>(std::min<std::int64_t>(events_, INT32_MAX))).arg(name);
+  }
   setAccessibleName(name);
   setToolTip(isChecked() ? tr("%1. Press to hide them.").arg(name) : tr("%1, hidden. Press to show them.").arg(name));
 }
 
-void SeverityButton::setCount(int count) {
-  if (count != count_) {
-    count_ = count;
-    updateName();
+void SeverityButton::setCount(int rows, std::int64_t events) {
+  if (rows == count_ && events == events_) {
+    return;
+  }
+  events_ = events;
+  if (std::exchange(count_, rows) != rows) {
     updateGeometry();
     update();
   }
+  updateName();
 }
 
 QSize SeverityButton::sizeHint() const {
@@ -134,6 +142,8 @@ void SeverityBar::setSeverities(unsigned severities) {
   }
 }
 
-void SeverityBar::setCount(Severity severity, int count) { buttons_[static_cast<std::size_t>(severity)]->setCount(count); }
+void SeverityBar::setCount(Severity severity, int rows, std::int64_t events) {
+  buttons_[static_cast<std::size_t>(severity)]->setCount(rows, events);
+}
 
 }  // namespace hw::ui

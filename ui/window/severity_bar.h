@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SeverityBar: four small buttons, one a severity, each with how many there are; pressed ones are shown in the list beside.
+// SeverityBar: four small buttons, one a severity, each with how many rows there are; pressed ones are shown in the list beside.
 // Thread rule: UI thread only.
 #pragma once
 
@@ -15,7 +15,7 @@ class SeverityButton : public QAbstractButton {
 
  public:
   SeverityButton(Severity severity, QWidget* parent);
-  void setCount(int count);
+  void setCount(int rows, std::int64_t events);
   [[nodiscard]] QSize sizeHint() const override;
   [[nodiscard]] QSize minimumSizeHint() const override { return sizeHint(); }
 
@@ -28,6 +28,7 @@ class SeverityButton : public QAbstractButton {
   void updateName();
   Severity severity_;
   int count_ = 0;
+  std::int64_t events_ = 0;  // that the rows stand for
 };
 
 class SeverityBar : public QWidget {
@@ -38,7 +39,7 @@ class SeverityBar : public QWidget {
   // Bits: 1 << severity.
   [[nodiscard]] unsigned severities() const;
   void setSeverities(unsigned severities);  // tells where it is another choice
-  void setCount(Severity severity, int count);
+  void setCount(Severity severity, int rows, std::int64_t events);
   [[nodiscard]] SeverityButton* button(Severity severity) const { return buttons_[static_cast<std::size_t>(severity)]; }
 
  signals:
