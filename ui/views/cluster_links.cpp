@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "ui/painting/text.h"
 #include "ui/theme/glyphs.h"
@@ -27,51 +28,89 @@ bool contains(const std::vector<BrokerId>& list, BrokerId one) { return std::fin
 
 // --- the model
 
+void ClusterModel::refreshSpreads() {
+  std::erase_if(spreads_, [this](const auto& each) { return !view_->topics->contains(each.first); });
+  for (const auto& [name, topic] : *view_->topics) {
+    Spread& known = spreads_[name];
+    if (known.of != topic) {
+      looked_ += topic->partitions.size();
+      spread(known, topic);
+    }
+  }
+}
+
+void ClusterModel::spread(Spread& known, const std::shared_ptr<const observe::TopicView>& topic) {
+  const std::vector<Spread::Copied> before = std::exchange(known.copied, {});
+  known.of = topic;
+  known.leads.clear();
+  known.pairs.clear();
+  known.copied.reserve(before.size());
+  auto seen = before.begin();
+  for (std::size_t i = 0; i < topic->partitions.size(); ++i) {
+    const auto& partition = topic->partitions[i];
+    if (!partition) {
+      continue;
+    }
+    ++known.leads[partition->leader];
+    if (partition->replicas.size() < 2 || partition->leader == kNoBroker) {
+      continue;
+    }
+    seen = std::find_if(seen, before.end(), [i](const Spread::Copied& each) { return each.partition >= i; });
+    for (const observe::ReplicaView& replica : partition->replicas) {
+      if (replica.node == partition->leader) {
+        continue;
+      }
+      auto pair = std::find_if(known.pairs.begin(), known.pairs.end(),
+                               [&](const Spread::Pair& each) { return each.leader == partition->leader && each.follower == replica.node; });
+      if (pair == known.pairs.end()) {
+        pair = known.pairs.insert(pair, Spread::Pair{partition->leader, replica.node});
+      }
+      ++pair->partitions;
+      pair->in_sync += contains(partition->isr, replica.node) ? 1 : 0;
+      if (pair->fetcher == nullptr && partition->followed_now()) {
+        pair->fetcher = replica.fetcher;
+      }
+      if (!replica.counters) {
+        continue;
+      }
+      Spread::Copied copied{static_cast<std::size_t>(pair - known.pairs.begin()), i, replica.counters, replica.counters->records_in.get(),
+                            replica.counters->bytes_in.get()};
+      for (auto old = seen; old != before.end() && old->partition == i; ++old) {
+        if (old->counters == replica.counters) {
+          std::tie(copied.records, copied.bytes) = std::tie(old->records, old->bytes);
+        }
+      }
+      known.copied.push_back(std::move(copied));
+    }
+  }
+}
+
 void ClusterModel::rebuildLinks() {
   std::map<std::pair<std::size_t, std::size_t>, RateMeter> meters;
   for (const Link& link : links_) {
     meters[{link.leader, link.follower}] = link.meter;
   }
-  std::map<const void*, std::pair<std::int64_t, std::int64_t>> seen;
-  for (const Copied& each : copied_) {
-    seen[each.counters.get()] = {each.records, each.bytes};
-  }
   links_.clear();
-  copied_.clear();
-  if (nodes_.size() < 2) {
-    return;
-  }
   std::map<std::pair<std::size_t, std::size_t>, std::size_t> index;
-  for (const auto& [name, topic] : *view_->topics) {
-    for (const auto& partition : topic->partitions) {
-      if (!partition || partition->replicas.size() < 2 || partition->leader == kNoBroker) {
+  for (auto& [name, known] : spreads_) {
+    for (Spread::Pair& pair : known.pairs) {
+      const std::size_t leader = nodeIndex(pair.leader);
+      const std::size_t follower = nodeIndex(pair.follower);
+      pair.link.reset();
+      if (nodes_.size() < 2 || leader >= nodes_.size() || follower >= nodes_.size()) {
         continue;
       }
-      const std::size_t leader = nodeIndex(partition->leader);
-      for (const observe::ReplicaView& replica : partition->replicas) {
-        const std::size_t follower = nodeIndex(replica.node);
-        if (replica.node == partition->leader || leader >= nodes_.size() || follower >= nodes_.size()) {
-          continue;
-        }
-        const auto [at, fresh] = index.try_emplace({leader, follower}, links_.size());
-        if (fresh) {
-          Link link;
-          link.leader = leader;
-          link.follower = follower;
-          link.meter = meters[{leader, follower}];
-          links_.push_back(std::move(link));
-        }
-        Link& link = links_[at->second];
-        ++link.partitions;
-        link.in_sync += contains(partition->isr, replica.node) ? 1 : 0;
-        if (replica.counters) {
-          Copied copied{at->second, replica.counters, replica.counters->records_in.get(), replica.counters->bytes_in.get()};
-          if (const auto known = seen.find(replica.counters.get()); known != seen.end()) {
-            std::tie(copied.records, copied.bytes) = known->second;
-          }
-          copied_.push_back(std::move(copied));
-        }
+      const auto [at, fresh] = index.try_emplace({leader, follower}, links_.size());
+      if (fresh) {
+        Link link;
+        link.leader = leader;
+        link.follower = follower;
+        link.meter = meters[{leader, follower}];
+        links_.push_back(std::move(link));
       }
+      pair.link = at->second;
+      links_[at->second].partitions += pair.partitions;
+      links_[at->second].in_sync += pair.in_sync;
     }
   }
   judgeLinks();
@@ -82,29 +121,22 @@ void ClusterModel::judgeLinks() {
     return;
   }
   const std::int64_t now = wall_ ? wall_() : QDateTime::currentMSecsSinceEpoch();
-  // One counter for all that a node fetches from another; any partition has it.
-  std::map<std::pair<std::int32_t, std::int32_t>, std::int64_t> fetched;
-  for (const auto& [name, topic] : *view_->topics) {
-    for (const auto& partition : topic->partitions) {
-      if (!partition || !partition->followed_now()) {
-        continue;
-      }
-      for (const observe::ReplicaView& replica : partition->replicas) {
-        if (replica.fetcher) {
-          fetched.try_emplace({partition->leader.value(), replica.node.value()}, replica.fetcher->fetched_at_ms.get());
-        }
-      }
-      if (fetched.size() >= nodes_.size() * (nodes_.size() - 1)) {
-        break;
+  // One counter for all that a node fetches from another; any topic has it.
+  std::vector<std::int64_t> fetched(links_.size(), -1);
+  for (const auto& [name, known] : spreads_) {
+    for (const Spread::Pair& pair : known.pairs) {
+      if (pair.link && pair.fetcher && fetched[*pair.link] < 0) {
+        fetched[*pair.link] = pair.fetcher->fetched_at_ms.get();
       }
     }
   }
-  for (Link& link : links_) {
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    Link& link = links_[i];
     const Node& leader = nodes_[link.leader];
     const Node& follower = nodes_[link.follower];
     link.silent_ms = -1;
-    if (const auto at = fetched.find({leader.id, follower.id}); at != fetched.end() && at->second > 0 && now - at->second >= kSilentMs) {
-      link.silent_ms = (now - at->second) / 1'000 * 1'000;  // whole seconds: the picture does not run
+    if (fetched[i] > 0 && now - fetched[i] >= kSilentMs) {
+      link.silent_ms = (now - fetched[i]) / 1'000 * 1'000;  // whole seconds: the picture does not run
     }
     if (follower.offline() || leader.offline()) {
       link.trouble = Link::Trouble::down;
@@ -121,13 +153,17 @@ void ClusterModel::judgeLinks() {
 }
 
 void ClusterModel::tickLinks(std::int64_t now_ms, Tick& result) {
-  for (Copied& each : copied_) {
-    const std::int64_t records = each.counters->records_in.get();
-    const std::int64_t bytes = each.counters->bytes_in.get();
-    links_[each.link].meter.add(static_cast<double>(std::max<std::int64_t>(0, records - each.records)),
+  for (auto& [name, known] : spreads_) {
+    for (Spread::Copied& each : known.copied) {
+      const std::int64_t records = each.counters->records_in.get();
+      const std::int64_t bytes = each.counters->bytes_in.get();
+      if (const std::optional<std::size_t> link = known.pairs[each.pair].link; link && (records != each.records || bytes != each.bytes)) {
+        links_[*link].meter.add(static_cast<double>(std::max<std::int64_t>(0, records - each.records)),
                                 static_cast<double>(std::max<std::int64_t>(0, bytes - each.bytes)));
-    each.records = records;
-    each.bytes = bytes;
+      }
+      each.records = records;
+      each.bytes = bytes;
+    }
   }
   for (Link& link : links_) {
     const double before = link.meter.records_per_second();

@@ -203,6 +203,7 @@ void ClusterModel::addTopic(const observe::TopicView& topic) {
 }
 
 void ClusterModel::rebuildNodes() {
+  refreshSpreads();
   rebuildNodeList();
   rebuildLinks();
 }
@@ -242,12 +243,9 @@ void ClusterModel::rebuildNodeList() {
   for (const auto& [name, topic] : *view_->topics) {
     topic_count_ += topic->internal ? 0 : 1;
     partition_count_ += topic->internal ? 0 : static_cast<int>(topic->partitions.size());
-    for (const auto& partition : topic->partitions) {
-      if (partition) {
-        const std::size_t at = nodeIndex(partition->leader);
-        if (at < nodes_.size()) {
-          ++nodes_[at].leaders;
-        }
+    for (const auto& [id, partitions] : spreads_.at(name).leads) {
+      if (const std::size_t at = nodeIndex(id); at < nodes_.size()) {
+        nodes_[at].leaders += partitions;
       }
     }
   }
@@ -638,12 +636,14 @@ bool ClusterModel::sampleLags(std::size_t groups) {
       std::int64_t lag = -1;
       bool hidden = false;  // committed, and nobody tells how far the partition is
       for (const auto& [topic_name, partition] : member.partitions) {
-        const auto committed = std::find_if(view->committed.begin(), view->committed.end(), [&](const auto& c) {
-          return c.partition.value() == partition && c.topic == topic_name;
+        // By topic and partition: with thousands of partitions a search through all for each would be millions of steps a second.
+        const auto committed = std::lower_bound(view->committed.begin(), view->committed.end(), partition, [&](const auto& c, std::int32_t wanted) {
+          return c.topic != topic_name ? c.topic < topic_name : c.partition.value() < wanted;
         });
         const observe::TopicView* topic = view_->find_topic(topic_name);
         const auto index = static_cast<std::size_t>(partition);
-        if (committed == view->committed.end() || !committed->counters || topic == nullptr ||
+        const bool known = committed != view->committed.end() && committed->topic == topic_name && committed->partition.value() == partition;
+        if (!known || !committed->counters || topic == nullptr ||
             index >= topic->partitions.size() || !topic->partitions[index]) {
           continue;
         }

@@ -172,11 +172,35 @@ class ClusterModel {
   [[nodiscard]] bool moving() const { return moving_; }
   [[nodiscard]] int topicCount() const { return topic_count_; }
   [[nodiscard]] int partitionCount() const { return partition_count_; }
+  // Partitions that were looked at for how topics lie on nodes, since the beginning: the work that tests count.
+  [[nodiscard]] std::uint64_t looked() const { return looked_; }
   // Edges above this rate show no single records.
   static constexpr double kJourneysBelow = 20;
   static constexpr std::int64_t kLingerMs = 5'000;
 
  private:
+  // How a topic lies on the nodes. Ten thousand partitions are looked at only where one of their topic is another than before.
+  struct Spread {
+    struct Copied {  // what a follower had appended when last looked
+      std::size_t pair = 0;
+      std::size_t partition = 0;
+      std::shared_ptr<const event::ReplicaCounters> counters;
+      std::int64_t records = 0;
+      std::int64_t bytes = 0;
+    };
+    struct Pair {
+      BrokerId leader;
+      BrokerId follower;
+      int partitions = 0;
+      int in_sync = 0;
+      std::shared_ptr<const event::FetcherCounters> fetcher;
+      std::optional<std::size_t> link;  // index into links; none: one of the nodes is not drawn
+    };
+    std::shared_ptr<const observe::TopicView> of;
+    std::map<BrokerId, int> leads;
+    std::vector<Pair> pairs;
+    std::vector<Copied> copied;  // by partition
+  };
   void rebuildNodes();
   void rebuildNodeList();
   void addTopic(const observe::TopicView& topic);
@@ -185,6 +209,8 @@ class ClusterModel {
   void rebuildGroups();
   void refreshProducers(std::int64_t now_ms);
   void rebuildEdges();
+  void refreshSpreads();
+  static void spread(Spread& known, const std::shared_ptr<const observe::TopicView>& topic);
   void rebuildLinks();
   void judgeLinks();
   void tickLinks(std::int64_t now_ms, Tick& result);
@@ -211,13 +237,8 @@ class ClusterModel {
   int partition_count_ = 0;
   std::map<QString, Edge> edges_;
   std::vector<Link> links_;
-  struct Copied {  // what followers had appended when last looked
-    std::size_t link = 0;
-    std::shared_ptr<const event::ReplicaCounters> counters;
-    std::int64_t records = 0;
-    std::int64_t bytes = 0;
-  };
-  std::vector<Copied> copied_;
+  std::map<std::string, Spread> spreads_;
+  std::uint64_t looked_ = 0;
   std::function<std::int64_t()> wall_;
   std::map<std::int32_t, std::pair<double, double>> node_totals_;  // records, bytes in at the last tick
   std::map<std::pair<std::string, std::int32_t>, std::pair<double, double>> out_totals_;

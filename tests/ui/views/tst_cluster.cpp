@@ -70,6 +70,7 @@ class TestCluster : public QObject {
   void accessible_action_selects();
   void a_stopped_node_is_offline();
   void a_node_that_stopped_itself_says_why();
+  void topics_that_stay_are_not_looked_at_again();
   void many_partitions_become_a_matrix();
   void table_form_shows_the_same();
   void the_empty_cluster_says_so();
@@ -363,6 +364,36 @@ void TestCluster::a_node_that_stopped_itself_says_why() {
   const QString sentence = f.canvas().objectSentence(f.find(Selection::ofNode(3)));  // the tooltip, too
   QVERIFY2(sentence.contains(QStringLiteral("stopped itself: cannot flush the metadata log: no space left")), qPrintable(sentence));
   QVERIFY(!sentence.contains(QStringLiteral("killed")));
+}
+
+// Ten thousand partitions make no view dearer than what changed in it.
+void TestCluster::topics_that_stay_are_not_looked_at_again() {
+  FakeSession::Options options;
+  options.nodes = 3;
+  options.more_topics = 200;
+  Fixture f(options);
+  f.frame(100);
+  const ClusterModel& m = f.canvas().model();
+  const std::uint64_t before = m.looked();
+  QVERIFY(before >= 2'000);
+  const std::vector<ClusterModel::Link> links = m.links();
+  QVERIFY(!links.empty());
+  const int partitions = links.front().partitions;
+  f.session.createTopic({"ledger", 30, 3, {}}, [](const QString&) {});
+  QCoreApplication::processEvents();
+  f.frame(100);
+  QCOMPARE(m.looked() - before, std::uint64_t{30});
+  QCOMPARE(m.links().size(), links.size());
+  QCOMPARE(m.links().front().partitions, partitions + 10);
+  int leaders = 0;
+  for (const ClusterModel::Node& node : m.nodes()) {
+    leaders += node.leaders;
+  }
+  std::size_t led = 0;
+  for (const auto& [name, topic] : *f.session.view()->topics) {
+    led += topic->partitions.size();
+  }
+  QCOMPARE(static_cast<std::size_t>(leaders), led);
 }
 
 void TestCluster::many_partitions_become_a_matrix() {
