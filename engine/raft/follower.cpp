@@ -93,7 +93,7 @@ void Quorum::Impl::fetch_from(const Destination& to) {
   }
 }
 
-void Quorum::Impl::handle_response(BrokerId from, const wire::FetchResponse& response) {
+void Quorum::Impl::handle_response(BrokerId from, const wire::FetchResponse& response, bool same_log) {
   if (response.error_code != ErrorCode::none || response.responses.size() != 1 ||
       response.responses.front().partitions.size() != 1) {
     back_off();
@@ -116,6 +116,9 @@ void Quorum::Impl::handle_response(BrokerId from, const wire::FetchResponse& res
       (from != kNoBroker && from != follower->leader.id)) {
     back_off();
     return;
+  }
+  if (!same_log && (partition.diverging_epoch.epoch >= 0 || partition.snapshot_id.epoch >= 0 || partition.snapshot_id.end_offset >= Offset(0))) {
+    return;  // by another link to the same node the log was cut or went on meanwhile: this is about what it no longer is
   }
   if (partition.diverging_epoch.epoch >= 0) {
     if (!trial::has_bug(trial::Canary::keeps_divergence) &&

@@ -157,6 +157,8 @@ void Quorum::Impl::step(const Input& input, Instant at, Outputs& outputs) {
                   if (same_round || !(this->in<Prospective>() != nullptr || this->in<Candidate>() != nullptr)) {
                     handle_response(to.to.node, body);
                   }
+                } else if constexpr (std::is_same_v<Answer, wire::FetchResponse>) {
+                  handle_response(to.to.node, body, to.log_end == log.end_offset() && to.last_epoch == log.last_epoch());
                 } else {
                   handle_response(to.to.node, body);
                 }
@@ -301,7 +303,7 @@ std::uint64_t Quorum::Impl::send(const Destination& to, std::int16_t version, Bo
   const std::uint64_t id = ++last_id;
   link.in_flight = id;
   link.expires_at = now + config.request_timeout;
-  sent.emplace(id, Sent{to, std::move(name), body.index(), epoch(), in<Prospective>() != nullptr});
+  sent.emplace(id, Sent{to, std::move(name), body.index(), epoch(), in<Prospective>() != nullptr, log.end_offset(), log.last_epoch()});
   (persisting() ? held_sends : out->sends).push_back({id, to, version, std::move(body), config.request_timeout});
   return id;
 }

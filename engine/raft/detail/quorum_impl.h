@@ -154,7 +154,8 @@ struct Quorum::Impl {
   // ---------------------------------------------------------------- follower.cpp
   [[nodiscard]] wire::FetchRequest fetch_request() const;
   void fetch_from(const Destination& to);
-  void handle_response(BrokerId from, const wire::FetchResponse& response);
+  // `same_log`: the log ends as it did when the request was made.
+  void handle_response(BrokerId from, const wire::FetchResponse& response, bool same_log);
   void take_records(const BytesChain& records);
   void follow_high_watermark(std::int64_t leaders);
   bool cut_divergence(LeaderEpoch epoch, Offset end);
@@ -205,6 +206,8 @@ struct Quorum::Impl {
     std::size_t kind = 0;  // which body; an answer has to fit
     LeaderEpoch epoch;
     bool pre_vote = false;
+    Offset log_end;  // of the log as it was
+    LeaderEpoch last_epoch;
   };
   std::map<std::uint64_t, Sent> sent;  // by id, unanswered
   std::map<std::string, Link> links;   // by host:port and node

@@ -84,6 +84,7 @@ class TestRaft : public QObject {
   void records_of_an_older_epoch_commit_with_the_new_one();
   void what_waits_for_the_disk_is_asked_for();
   void a_fetch_waits_less_than_its_timeout();
+  void an_answer_about_an_earlier_log_cuts_nothing();
   void batches_hold_their_values();
 };
 
@@ -354,6 +355,71 @@ void TestRaft::a_fetch_waits_less_than_its_timeout() {
     QVERIFY(fetch != nullptr);
     QCOMPARE(fetch->max_wait_ms, wait_ms);
   }
+}
+
+// Seed 1008592 of the simulator: an observer whose leader is late asks the same node by another address, and the second answer comes when the
+// log has been cut and has gone on.
+void TestRaft::an_answer_about_an_earlier_log_cuts_nothing() {
+  Config observer = config();
+  observer.self = second_voter();
+  observer.addresses.push_back({kNoBroker, "127.0.0.1", 19193});
+  observer.always_flush = false;
+  MemoryLog log = log_of(2, LeaderEpoch(1));
+  for (const std::int64_t at : {2, 3}) {
+    QVERIFY(log.append_as_leader(data_batch_of({Bytes::copy_of("lost")}, Offset(at), LeaderEpoch(3), kWall), LeaderEpoch(3), kWall));
+  }
+  Quorum quorum(observer, {}, log, Prng(1), kNow);
+  Instant now = kNow;
+  std::uint64_t asked = 0;  // the newest fetch
+  std::string broken;
+  const auto step = [&](Input input) {
+    Outputs out;
+    quorum.step(input, now, out);
+    if (out.persist) {
+      quorum.step(Persisted{ElectionState(*out.persist)}, now, out);
+    }
+    for (const Send& send : out.sends) {
+      asked = std::holds_alternative<wire::FetchRequest>(send.body) ? send.id : asked;
+    }
+    broken += out.broken;
+    return asked;
+  };
+  const auto answer = [](auto change) {
+    wire::FetchResponse response;
+    auto& partition = response.responses.emplace_back().partitions.emplace_back();
+    partition.current_leader.leader_id = BrokerId(1);
+    partition.current_leader.leader_epoch = LeaderEpoch(5);
+    change(partition);
+    auto& endpoint = response.node_endpoints.emplace_back();
+    endpoint.node_id = BrokerId(1);
+    endpoint.host = "127.0.0.1";
+    endpoint.port = 19193;
+    return response;
+  };
+  const wire::FetchResponse leads = answer([](auto& partition) { partition.error_code = wire::ErrorCode::not_leader_or_follower; });
+  const wire::FetchResponse diverges = answer([](auto& partition) {
+    partition.diverging_epoch.epoch = 1;
+    partition.diverging_epoch.end_offset = Offset(2);
+  });
+  step(Response{step(Tick{kWall}), leads});
+  now = now + seconds(1);
+  const std::uint64_t first = step(Tick{kWall});
+  const std::uint64_t elsewhere = step(Failed{first});
+  QVERIFY(elsewhere != first);
+  now = now + observer.retry_backoff;
+  const std::uint64_t again = step(Tick{kWall});
+  QVERIFY(again != elsewhere);
+  const std::uint64_t rest = step(Response{again, diverges});
+  QCOMPARE(log.end_offset(), Offset(2));
+  QVERIFY(rest != again);
+  step(Response{rest, answer([](auto& partition) {
+                  partition.records = BytesChain(data_batch_of({Bytes::copy_of("kept")}, Offset(2), LeaderEpoch(5), kWall));
+                  partition.high_watermark = 3;
+                })});
+  QCOMPARE(log.high_watermark(), Offset(3));
+  step(Response{elsewhere, diverges});
+  QCOMPARE(broken, std::string());
+  QCOMPARE(log.end_offset(), Offset(3));
 }
 
 void TestRaft::batches_hold_their_values() {
