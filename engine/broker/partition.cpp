@@ -540,12 +540,13 @@ log::AppendOutcome Partition::append_from_leader(Bytes records, Offset leader_wa
   HW_ASSERT(!is_leader() && log_ != nullptr, "P1");
   moved = false;
   log::AppendOutcome outcome;
-  if (!records.empty() && log_->log_start_offset() == log_->log_end_offset()) {
-    // DeleteRecords may have moved the leader's log start into a batch, and batches come whole: an empty log begins with that batch.
+  if (!records.empty() && (log_->log_start_offset() == log_->log_end_offset() || leader_start >= log_->log_end_offset())) {
+    // DeleteRecords may have moved the leader's log start into a batch, and batches come whole: a log of which nothing is left there begins
+    // anew with that batch.
     const wire::BatchRead first = wire::read_batch(records.span());
     const Offset end = log_->log_end_offset();
     if (first.status == wire::BatchStatus::ok && first.view.base_offset() < end && first.view.next_offset() > end &&
-        !log_->truncate_fully_and_start_at(first.view.base_offset())) {
+        !(log_->log_start_offset() == end ? log_->truncate_fully_and_start_at(first.view.base_offset()) : restart_at(first.view.base_offset()))) {
       outcome.error = wire::ErrorCode::kafka_storage_error;
       return outcome;
     }

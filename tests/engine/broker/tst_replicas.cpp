@@ -1007,20 +1007,30 @@ class TstReplicas : public QObject {
     QCOMPARE(world.asked()->fetch_offset, Offset(40));
     QCOMPARE(world.asked()->last_fetched_epoch, kNoLeaderEpoch);
     // DeleteRecords moved the leader's log start into a batch, and batches come whole.
-    const Bytes made = World::batch("v", 5);
-    ByteBuilder copy(made.size());
-    std::memcpy(copy.extend(made.size()), made.data(), made.size());
-    Bytes batch = copy.finish();
-    const MutableByteSpan writable{batch.unique_data(), batch.size()};
-    wire::set_last_offset(writable, Offset(42));
-    wire::set_leader_epoch(writable, LeaderEpoch(1));
-    response = world.answer(0, std::move(batch), 43);
+    const auto batch_of_five_until = [](std::int64_t last) {
+      const Bytes made = World::batch("v", 5);
+      ByteBuilder copy(made.size());
+      std::memcpy(copy.extend(made.size()), made.data(), made.size());
+      Bytes batch = copy.finish();
+      const MutableByteSpan writable{batch.unique_data(), batch.size()};
+      wire::set_last_offset(writable, Offset(last));
+      wire::set_leader_epoch(writable, LeaderEpoch(1));
+      return batch;
+    };
+    response = world.answer(0, batch_of_five_until(42), 43);
     response.responses[0].partitions[0].log_start_offset = Offset(40);
     world.give(std::move(response));
     QCOMPARE(world.partition().log()->log_start_offset(), Offset(40));
     QCOMPARE(world.partition().log()->log_end_offset(), Offset(43));
     QCOMPARE(world.partition().log()->high_watermark(), Offset(43));
     QCOMPARE(world.asked()->fetch_offset, Offset(43));
+    // It had other batches when it went away (seed 1009391 of the simulator), and the leader's log begins where this one ends.
+    response = world.answer(0, batch_of_five_until(45), 46);
+    response.responses[0].partitions[0].log_start_offset = Offset(43);
+    world.give(std::move(response));
+    QCOMPARE(world.partition().log()->log_start_offset(), Offset(43));
+    QCOMPARE(world.partition().log()->log_end_offset(), Offset(46));
+    QCOMPARE(world.asked()->fetch_offset, Offset(46));
   }
 
   void errors_wait_longer_and_longer_and_failures_open_a_new_session() {
