@@ -113,6 +113,7 @@ Result<void> LogManager::Impl::open_directory(Directory& directory) {
   HW_TRY(directory.recovery_points, read_checkpoint(directory, kRecoveryPointCheckpoint));
   HW_TRY(directory.high_watermarks, read_checkpoint(directory, kHighWatermarkCheckpoint));
   HW_TRY(directory.log_starts, read_checkpoint(directory, kLogStartCheckpoint));
+  HW_TRY(directory.cleaned, read_checkpoint(directory, kCleanerCheckpoint));
   directory.recovery_checkpoint.name = kRecoveryPointCheckpoint;
   directory.recovery_checkpoint.interval = options.recovery_point_checkpoint_interval;
   directory.watermark_checkpoint.name = kHighWatermarkCheckpoint;
@@ -269,6 +270,7 @@ Result<PartitionLog*> LogManager::Impl::open_log(Directory& directory, const Log
   parameters.recovery_point = lookup(directory.recovery_points, key);
   parameters.log_start_offset = lookup(directory.log_starts, key);
   parameters.high_watermark = lookup(directory.high_watermarks, key);
+  parameters.cleaned_below = lookup(directory.cleaned, key);
   parameters.now = now;
   parameters.seed = prng.next();
   parameters.identity_known = known;

@@ -52,6 +52,7 @@ struct LogManager::Impl {
     OffsetCheckpoint recovery_points;  // as they were read
     OffsetCheckpoint high_watermarks;
     OffsetCheckpoint log_starts;
+    OffsetCheckpoint cleaned;
     Checkpoint recovery_checkpoint;
     Checkpoint watermark_checkpoint;
     Checkpoint start_checkpoint;

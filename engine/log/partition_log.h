@@ -139,6 +139,7 @@ struct OpenParameters {
   Offset recovery_point;          // everything below was flushed (checkpoint); the scan starts at its segment
   Offset log_start_offset;        // from the checkpoint, 0 when there is none
   Offset high_watermark;          // from the checkpoint, 0 when there is none
+  Offset cleaned_below;           // segments from here on were never compacted (checkpoint of the cleaner, 0 when there is none)
   WallTime now;
   std::uint64_t seed = 0;         // of the roll jitter
   bool identity_known = false;    // the caller has read partition.metadata already

@@ -124,7 +124,7 @@ struct PartitionLog::Impl {
   // known for one would be there twice in the end. Reads them from the end of what the snapshot covers, once, when a batch comes that
   // may be such a repeat: a start with a thousand logs would read gigabytes for what is rarely asked.
   Result<void> recall_batches();
-  Result<void> recover_from(std::size_t first, WallTime now);
+  Result<void> recover_from(std::size_t first, const OpenParameters& parameters);
 
   // --- retention.cpp
   Result<void> raise_log_start(Offset offset, event::DeletionCause cause);

@@ -203,7 +203,7 @@ Result<void> PartitionLog::Impl::load(const OpenParameters& parameters, const st
   }
   const std::vector<EpochEntry> epochs_before = epochs_.entries();
   if (scan_from < segments_.size()) {
-    HW_CHECK(recover_from(scan_from, parameters.now));
+    HW_CHECK(recover_from(scan_from, parameters));
   }
   for (const auto& segment : segments_) {
     emit(event::SegmentRolled{context_.node, identity_.topic_id, identity_.partition, segment->base_offset()});
@@ -300,8 +300,8 @@ Result<void> PartitionLog::Impl::recall_batches() {
   return {};
 }
 
-Result<void> PartitionLog::Impl::recover_from(std::size_t first, WallTime now) {
-  HW_CHECK(rebuild_producers(segments_[first]->base_offset(), now));
+Result<void> PartitionLog::Impl::recover_from(std::size_t first, const OpenParameters& parameters) {
+  HW_CHECK(rebuild_producers(segments_[first]->base_offset(), parameters.now));
   std::int64_t cut = 0;
   Offset expected = segments_[first]->base_offset();
   for (std::size_t i = first; i < segments_.size(); ++i) {
@@ -329,9 +329,10 @@ Result<void> PartitionLog::Impl::recover_from(std::size_t first, WallTime now) {
       cut += before - size_;
       break;
     }
-    // Where nothing is compacted, one segment begins where the one before ends. A power cut may take a segment whose name was not on the disk
-    // yet and leave the next one.
-    if (i + 1 < segments_.size() && segments_[i + 1]->base_offset() > log_end_ && log_end_ >= recovery_point_ && !config_.cleanup_compact) {
+    // Where nothing was compacted, one segment begins where the one before ends. A power cut may take the end of a segment, or all of it, and
+    // leave the next one.
+    const bool compacted = config_.cleanup_compact && segment.base_offset() < parameters.cleaned_below;
+    if (i + 1 < segments_.size() && segments_[i + 1]->base_offset() > log_end_ && log_end_ >= recovery_point_ && !compacted) {
       const std::int64_t before = size_;
       HW_CHECK(remove_segments_from(i + 1));
       cut += std::max(before - size_, std::int64_t{1});  // told also where the rest was empty

@@ -471,7 +471,8 @@ void TestLog::torn_tail_is_cut() {
     Place place(kind);
     OpenLog open(place);
     open.parameters.config.segment_bytes = 2'000;
-    open.parameters.config.cleanup_compact = damage == 5;
+    open.parameters.config.cleanup_compact = damage >= 4;
+    open.parameters.cleaned_below = Offset(damage == 5 ? 120 : 0);
     PartitionLog* log = &open.reopen(true);
     for (int i = 0; i < 40; ++i) {
       append(*log, make_batch({.records = 3, .producer_id = 1, .sequence = i * 3}));
@@ -537,6 +538,7 @@ void TestLog::a_power_cut_leaves_no_hole() {
     parameters.identity = {"t", PartitionIndex(0), kTopicId};
     parameters.now = WallTime{1'000};
     parameters.config.segment_bytes = 1'000;
+    parameters.config.cleanup_compact = seed % 2 == 0;  // but nothing was compacted yet
     const auto open = [&](bool clean) {
       parameters.clean = clean;
       auto opened = PartitionLog::open({&disk, &jobs, nullptr, BrokerId(1), nullptr}, parameters);
