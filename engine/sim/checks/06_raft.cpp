@@ -57,7 +57,6 @@ class Raft final : public Check {
         wrong(fmt::format("{} says that {} leads epoch {}, which {} leads", node_text(node), quorum.leader->value(),
                           quorum.epoch.value(), it->second.value()));
       }
-      newest_ = std::max(newest_, quorum.epoch);
     }
     if (last.life == node.life()) {
       if (quorum.high_watermark < last.high_watermark) {
@@ -71,7 +70,8 @@ class Raft final : public Check {
     } else {
       last.compared = 0;
     }
-    if (leads && quorum.epoch == newest_ && quorum.log_end_offset.value() < committed_end_) {
+    // One of an older epoch may lead on for itself, paused or cut off, and lacks what a newer one committed.
+    if (leads && quorum.epoch >= committed_epoch_ && quorum.log_end_offset.value() < committed_end_) {
       wrong(fmt::format("{} leads epoch {} with a log up to {}, but {} was committed", node_text(node), quorum.epoch.value(),
                         quorum.log_end_offset.value(), committed_end_));
     }
@@ -113,7 +113,10 @@ class Raft final : public Check {
                             node_text(node), batch.base_offset().value(), here.epoch, here.crc, it->second.epoch, it->second.crc));
           return;
         }
-        committed_end_ = std::max(committed_end_, here.next);
+        if (here.next > committed_end_) {
+          committed_end_ = here.next;
+          committed_epoch_ = batch.leader_epoch();
+        }
         at = here.next;
         last.compared = at;
       }
@@ -125,10 +128,10 @@ class Raft final : public Check {
 
   std::map<BrokerId, Last> last_;
   std::map<LeaderEpoch, BrokerId> leaders_;
-  LeaderEpoch newest_{-1};
   std::map<std::int64_t, Batch> committed_;  // by base offset
   std::map<std::pair<std::int64_t, std::int32_t>, Batch> written_;  // by base offset and epoch
   std::int64_t committed_end_ = 0;
+  LeaderEpoch committed_epoch_{-1};  // of the batch in front of it
 };
 
 }  // namespace
