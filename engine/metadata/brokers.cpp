@@ -177,8 +177,10 @@ void Controller::broker_registration(const wire::BrokerRegistrationRequest& requ
         record.broker_epoch = known->epoch;
       } else {
         // Whatever it led or was in sync with ended with its former life. Only a broker that names the epoch of that life
-        // stopped cleanly: the logs of any other may miss records that they had.
-        const bool clean = known != nullptr && request.previous_broker_epoch == known->epoch;
+        // stopped cleanly: the logs of any other may miss records that they had. One that ended before it heard of a registration names the
+        // epoch before; a life that stayed fenced was in sync with nobody, and counts for nothing.
+        const std::int64_t former = request.previous_broker_epoch;
+        const bool clean = known != nullptr && former >= 0 && (former == known->epoch || former == known->served_epoch);
         if (clean || !s.elr_enabled()) {
           records = s.records_for_leaving(id);
         } else {

@@ -63,6 +63,8 @@ struct BrokerImage {
   std::vector<ListenerImage> listeners;
   std::optional<std::string> rack;
   bool fenced = true;
+  // The epoch of its newest life that was ever unfenced, -1: none that the records since the newest snapshot tell of. Not part of a snapshot.
+  std::int64_t served_epoch = -1;
   bool in_controlled_shutdown = false;
   std::vector<Uuid> log_directories;
   std::vector<Uuid> cordoned_directories;  // of them: no new replicas there

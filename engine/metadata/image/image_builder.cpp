@@ -309,6 +309,8 @@ struct ImageBuilder::State {
     }
     broker.rack = record.rack;
     broker.fenced = record.fenced;
+    const BrokerImage* before = image.find_broker(record.broker_id);
+    broker.served_epoch = !record.fenced ? record.broker_epoch : (before != nullptr ? before->served_epoch : -1);
     broker.in_controlled_shutdown = record.in_controlled_shutdown;
     broker.log_directories = record.log_dirs;
     broker.cordoned_directories = record.cordoned_log_dirs.value_or(std::vector<Uuid>{});
@@ -355,6 +357,7 @@ struct ImageBuilder::State {
     }
     if (record.fenced != 0) {  // 1 fences, -1 unfences
       broker->fenced = record.fenced > 0;
+      broker->served_epoch = broker->fenced ? broker->served_epoch : broker->epoch;
     }
     if (record.in_controlled_shutdown != 0) {
       broker->in_controlled_shutdown = true;

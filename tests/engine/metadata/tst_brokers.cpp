@@ -25,6 +25,7 @@ class TestBrokers : public QObject {
   void without_elr_the_last_member_of_the_isr_stays();
   void an_eligible_replica_leads_when_the_isr_is_empty();
   void an_unclean_restart_ends_eligibility();
+  void who_never_heard_of_its_registration_names_the_epoch_before();
   void the_last_known_leader_comes_back();
   void who_is_eligible_is_reckoned_anew();
   void eligible_leaders_are_switched_on_and_off();
@@ -313,6 +314,34 @@ void TestBrokers::an_unclean_restart_ends_eligibility() {
   QCOMPARE(cluster.state(), "-1 e1 [] [1] [1]");
   cluster.up(1, 2, true);
   QCOMPARE(cluster.state(), "1 e2 [1] [] []");
+}
+
+// Seed 1010982 of the simulator: a broker that had stopped cleanly began, registered, ended before the answer came, and began again.
+void TestBrokers::who_never_heard_of_its_registration_names_the_epoch_before() {
+  Brokers cluster;
+  for (const std::int32_t id : {1, 2}) {
+    cluster.up(id);
+  }
+  cluster.create("t", {ids({1, 2})}, {{"min.insync.replicas", "2"}});
+  cluster.stop(2, {1});
+  cluster.stop(1, {});
+  QCOMPARE(cluster.state(), "-1 e1 [] [1 2] [1]");
+  auto comes = [&, life = std::uint64_t{2}](std::int64_t names) mutable {
+    wire::BrokerRegistrationRequest request = Brokers::registration(2, life++);
+    request.previous_broker_epoch = names;
+    cluster.silence({});  // the session of the life before ends
+    QCOMPARE(cluster.register_broker(request).error_code, ErrorCode::none);
+  };
+  const std::int64_t stopped = cluster.image().find_broker(BrokerId(2))->epoch;
+  for (int i = 0; i < 3; ++i) {
+    comes(stopped);
+    QCOMPARE(cluster.state(), "-1 e1 [] [1 2] [1]");
+  }
+  // Once it has been unfenced it has a life that counts.
+  cluster.beat(2);
+  QCOMPARE(cluster.state(), "2 e2 [2] [1] []");
+  comes(stopped);
+  QCOMPARE(cluster.state(), "-1 e3 [] [1] [2]");
 }
 
 void TestBrokers::the_last_known_leader_comes_back() {
