@@ -47,6 +47,7 @@ struct ControlPlane::Impl {
   Instant snapshot_at = kNever;
   std::int64_t retention_bytes = 0;
   LeaderEpoch active_in{0};               // the epoch that the controller is active in
+  WallTime latest_wall;                   // that anybody told
   LeaderEpoch aborted_in{-1};             // the epoch in which an open transaction was ended
   bool initial_image_due = false;         // what the log held is to be published
   std::optional<Offset> completions_due;  // images up to here have been handed out
@@ -60,9 +61,18 @@ struct ControlPlane::Impl {
   };
   std::deque<Appended> appended;
 
+  // The quorum may append records of its own (voters). What the controller wrote goes first, at the offsets that it counts on, and it goes on
+  // behind them: otherwise it would take for committed what is not.
   void step(const raft::Input& input, Instant now, Outputs& out) {
+    if (const auto* tick = std::get_if<raft::Tick>(&input)) {
+      latest_wall = tick->wall;
+    }
+    append_records(now, latest_wall, out);
     quorum->step(input, now, raft_out);
     take_raft_outputs(out);
+    if (controller.active() && out.broken.empty()) {  // one whose disk refused records ends here
+      controller.log_ends_at(quorum->log_end_offset());
+    }
   }
 
   void take_raft_outputs(Outputs& out) {
@@ -310,7 +320,10 @@ struct ControlPlane::Impl {
     }
   }
 
-  void append_records(Instant now, WallTime wall, Outputs& out) {
+  void append_records(Instant now, WallTime at, Outputs& out) {
+    if (!controller.has_records()) {
+      return;
+    }
     for (std::vector<Record>& records : controller.take_records()) {
       std::vector<Bytes> values;
       values.reserve(records.size());
@@ -321,9 +334,10 @@ struct ControlPlane::Impl {
         size_bytes += static_cast<std::int64_t>(value->size());
         values.push_back(std::move(*value));
       }
-      const Offset base = quorum->append(values, wall, now, raft_out);
+      const Offset base = quorum->append(values, at, now, raft_out);
       appended.push_back({base, quorum->log_end_offset(), size_bytes, std::move(records)});
     }
+    HW_ASSERT(!raft_out.broken.empty() || quorum->log_end_offset() == controller.next_offset(), "records stand where the controller counts on them");
     take_raft_outputs(out);
   }
 };
@@ -385,9 +399,7 @@ void ControlPlane::pump(Instant now, WallTime wall, Outputs& out) {
       s.activate();
     }
   }
-  if (s.controller.has_records()) {
-    s.append_records(now, wall, out);
-  }
+  s.append_records(now, wall, out);
   if (Result<void> done = s.snapshot_if_due(now, wall); !done && out.broken.empty()) {
     out.broken = "cannot write a snapshot of the metadata log: " + done.error().detail;
   }

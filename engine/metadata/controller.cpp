@@ -61,6 +61,13 @@ void Controller::resign() {
 
 std::vector<std::vector<Record>> Controller::take_records() { return std::exchange(impl_->outbox, {}); }
 
+void Controller::log_ends_at(Offset end) {
+  HW_ASSERT(impl_->outbox.empty() && end >= impl_->next_offset, "what was written is appended");
+  impl_->next_offset = end;
+}
+
+Offset Controller::next_offset() const noexcept { return impl_->next_offset; }
+
 void Controller::write_records(std::vector<Record> records) {
   HW_ASSERT(impl_->active, "the active controller writes");
   impl_->write(std::move(records), [](bool) {});

@@ -90,6 +90,9 @@ class Controller {
   // Records written since the last call, one inner vector for each batch; append them in this order.
   [[nodiscard]] std::vector<std::vector<Record>> take_records();
   [[nodiscard]] bool has_records() const noexcept;
+  // The log has records that others appended: the next one stands at `end`. REQUIRES: !has_records().
+  void log_ends_at(Offset end);
+  [[nodiscard]] Offset next_offset() const noexcept;  // of the record that is written next
   // Records of the quorum's own (bootstrap). REQUIRES: active(); they replay.
   void write_records(std::vector<Record> records);
   // Everything below `high_watermark` is committed and in the published image: runs completions.

@@ -25,6 +25,7 @@ class TestBrokers : public QObject {
   void without_elr_the_last_member_of_the_isr_stays();
   void an_eligible_replica_leads_when_the_isr_is_empty();
   void an_unclean_restart_ends_eligibility();
+  void records_of_the_quorum_move_those_of_the_controller();
   void who_never_heard_of_its_registration_names_the_epoch_before();
   void the_last_known_leader_comes_back();
   void who_is_eligible_is_reckoned_anew();
@@ -314,6 +315,24 @@ void TestBrokers::an_unclean_restart_ends_eligibility() {
   QCOMPARE(cluster.state(), "-1 e1 [] [1] [1]");
   cluster.up(1, 2, true);
   QCOMPARE(cluster.state(), "1 e2 [1] [] []");
+}
+
+// Seed 1009930 of the simulator: a voter was added, and from then on answers came one record before what they spoke of was committed.
+void TestBrokers::records_of_the_quorum_move_those_of_the_controller() {
+  Brokers cluster;
+  const Offset end = cluster.end();
+  Controller& controller = cluster.controller();
+  QCOMPARE(controller.next_offset(), end);
+  controller.log_ends_at(end + 2);
+  std::optional<wire::BrokerRegistrationResponse> answer;
+  controller.broker_registration(Brokers::registration(1), cluster.now, [&](wire::BrokerRegistrationResponse response) { answer = std::move(response); });
+  QCOMPARE(controller.take_records().size(), std::size_t{1});
+  QCOMPARE(controller.next_offset(), end + 3);
+  controller.committed(end + 2);
+  QVERIFY(!answer);
+  controller.committed(end + 3);
+  QVERIFY(answer.has_value());
+  QCOMPARE(answer->broker_epoch, (end + 2).value());
 }
 
 // Seed 1010982 of the simulator: a broker that had stopped cleanly began, registered, ended before the answer came, and began again.
