@@ -3,6 +3,7 @@
 // administrator's do; only what no client can ask (segments, batches) is read from the node itself.
 #include <QMetaObject>
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -55,6 +56,24 @@ ConfigRow row_of(node::ConfigValue& value) {
 
 node::TopicPartitionName name_of(const PartitionName& partition) { return {partition.topic, partition.partition}; }
 PartitionName name_of(const node::TopicPartitionName& partition) { return {partition.topic, partition.partition}; }
+
+PartitionResult result_of(const node::DeletedRecords& row) { return {name_of(row.partition), row.low_watermark, -1, in_words(row.error)}; }
+PartitionResult result_of(const node::FoundOffset& row) { return {name_of(row.partition), row.offset, row.timestamp, in_words(row.error)}; }
+PartitionResult result_of(const node::PartitionResult& row) { return {name_of(row.partition), -1, -1, in_words(row.error)}; }
+
+// Tells `done` on the thread of `session`.
+template <typename Row>
+auto rows_to(QObject* session, std::function<void(OffsetsAnswer)> done) {
+  return [session, done = std::move(done)](const Result<std::vector<Row>>& result) {
+    OffsetsAnswer answer;
+    if (!result) {
+      answer.error = in_words(result.error());
+    } else {
+      std::transform(result->begin(), result->end(), std::back_inserter(answer.rows), [](const Row& row) { return result_of(row); });
+    }
+    QMetaObject::invokeMethod(session, [done, answer] { done(answer); }, Qt::QueuedConnection);
+  };
+}
 
 // Records of one batch at or above `start`.
 std::int64_t readable(const Bytes& bytes, const wire::BatchView& batch, std::int64_t start) {
@@ -265,17 +284,7 @@ void LiveSession::deleteRecords(const std::vector<PartitionOffset>& before, std:
     rows.push_back({name_of(each.partition), each.offset});
   }
   node::AdminQuestions(*clients_, cluster_->bootstrap_list())
-      .delete_records(std::move(rows), [this, done = std::move(done)](const Result<std::vector<node::DeletedRecords>>& result) {
-        OffsetsAnswer answer;
-        if (!result) {
-          answer.error = in_words(result.error());
-        } else {
-          for (const node::DeletedRecords& row : *result) {
-            answer.rows.push_back({name_of(row.partition), row.low_watermark, -1, in_words(row.error)});
-          }
-        }
-        QMetaObject::invokeMethod(this, [done, answer] { done(answer); }, Qt::QueuedConnection);
-      });
+      .delete_records(std::move(rows), rows_to<node::DeletedRecords>(this, std::move(done)));
 }
 
 void LiveSession::findOffsets(const std::vector<PartitionName>& partitions, std::int64_t timestamp_ms,
@@ -289,17 +298,7 @@ void LiveSession::findOffsets(const std::vector<PartitionName>& partitions, std:
     rows.push_back({name_of(each), timestamp_ms});
   }
   node::AdminQuestions(*clients_, cluster_->bootstrap_list())
-      .list_offsets(std::move(rows), false, [this, done = std::move(done)](const Result<std::vector<node::FoundOffset>>& result) {
-        OffsetsAnswer answer;
-        if (!result) {
-          answer.error = in_words(result.error());
-        } else {
-          for (const node::FoundOffset& row : *result) {
-            answer.rows.push_back({name_of(row.partition), row.offset, row.timestamp, in_words(row.error)});
-          }
-        }
-        QMetaObject::invokeMethod(this, [done, answer] { done(answer); }, Qt::QueuedConnection);
-      });
+      .list_offsets(std::move(rows), false, rows_to<node::FoundOffset>(this, std::move(done)));
 }
 
 void LiveSession::commitGroupOffsets(const std::string& group, const std::vector<PartitionOffset>& offsets,
@@ -317,17 +316,7 @@ void LiveSession::commitGroupOffsets(const std::string& group, const std::vector
   }
   node::AdminQuestions(*clients_, cluster_->bootstrap_list())
       .commit_group_offsets(group, std::move(rows),
-                            [this, done = std::move(done)](const Result<std::vector<node::PartitionResult>>& result) {
-                              OffsetsAnswer answer;
-                              if (!result) {
-                                answer.error = in_words(result.error());
-                              } else {
-                                for (const node::PartitionResult& row : *result) {
-                                  answer.rows.push_back({name_of(row.partition), -1, -1, in_words(row.error)});
-                                }
-                              }
-                              QMetaObject::invokeMethod(this, [done, answer] { done(answer); }, Qt::QueuedConnection);
-                            });
+                            rows_to<node::PartitionResult>(this, std::move(done)));
 }
 
 void LiveSession::deleteGroupOffsets(const std::string& group, const std::vector<PartitionName>& partitions,
@@ -342,17 +331,7 @@ void LiveSession::deleteGroupOffsets(const std::string& group, const std::vector
   }
   node::AdminQuestions(*clients_, cluster_->bootstrap_list())
       .delete_group_offsets(group, std::move(rows),
-                            [this, done = std::move(done)](const Result<std::vector<node::PartitionResult>>& result) {
-                              OffsetsAnswer answer;
-                              if (!result) {
-                                answer.error = in_words(result.error());
-                              } else {
-                                for (const node::PartitionResult& row : *result) {
-                                  answer.rows.push_back({name_of(row.partition), -1, -1, in_words(row.error)});
-                                }
-                              }
-                              QMetaObject::invokeMethod(this, [done, answer] { done(answer); }, Qt::QueuedConnection);
-                            });
+                            rows_to<node::PartitionResult>(this, std::move(done)));
 }
 
 void LiveSession::deleteGroup(const std::string& group, std::function<void(QString error)> done) {
