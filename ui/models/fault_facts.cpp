@@ -3,9 +3,10 @@
 
 #include <QCoreApplication>
 #include <algorithm>
-#include <charconv>
 #include <set>
 
+#include "ui/models/quorum_facts.h"
+#include "ui/models/replica_facts.h"
 #include "ui/painting/text.h"
 
 namespace hw::ui {
@@ -29,10 +30,6 @@ struct Partitions {
 Partitions count(const observe::ClusterView& view, const std::set<BrokerId>& down, const std::set<BrokerId>& silent, const std::set<BrokerId>& away) {
   Partitions out;
   for (const auto& [name, topic] : *view.topics) {
-    std::int32_t own = 0;
-    if (const auto set = topic->configs.find("min.insync.replicas"); set != topic->configs.end()) {
-      std::from_chars(set->second.data(), set->second.data() + set->second.size(), own);
-    }
     for (const auto& partition : topic->partitions) {
       if (!partition || partition->replicas.empty()) {
         continue;
@@ -49,9 +46,8 @@ Partitions count(const observe::ClusterView& view, const std::set<BrokerId>& dow
       out.out_of_sync += missing;
       out.behind += missing > 0 ? 1 : 0;
       out.held += !leaderless && !std::all_of(partition->isr.begin(), partition->isr.end(), runs) ? 1 : 0;
-      const std::int32_t wanted = std::min<std::int32_t>(own > 0 ? own : partition->min_insync_replicas, static_cast<std::int32_t>(partition->replicas.size()));
       // One that nobody leads is counted once.
-      out.below_minimum += !leaderless && static_cast<std::int32_t>(partition->isr.size()) < wanted ? 1 : 0;
+      out.below_minimum += !leaderless && static_cast<std::int32_t>(partition->isr.size()) < min_in_sync(topic.get(), *partition) ? 1 : 0;
     }
   }
   return out;
@@ -111,10 +107,7 @@ FaultFacts fault_facts(const observe::ClusterView& view, const std::vector<NodeC
   away.insert(silent.begin(), silent.end());
   away.insert(cut.begin(), cut.end());
   const Partitions partitions = count(view, down, silent, away);
-  const auto voters = static_cast<int>(view.quorum->voters.size());
-  const auto voting = static_cast<int>(std::count_if(view.quorum->voters.begin(), view.quorum->voters.end(),
-                                                     [&](const auto& voter) { return !down.contains(voter.id); }));
-  const bool majority = voters == 0 || voting * 2 > voters;
+  const bool majority = running_voters(view).majority();
   out.majority = majority;
   out.leaderless = partitions.leaderless;
   out.silent = partitions.silent;

@@ -9,6 +9,7 @@
 #include "engine/observe/protocol_names.h"
 #include "ui/models/client_facts.h"
 #include "ui/models/inspector_replication.h"
+#include "ui/models/replica_facts.h"
 #include "ui/painting/text.h"
 
 namespace hw::ui {
@@ -85,9 +86,9 @@ struct Levels {
   bool known = false;
 };
 
-Levels levels_of(const PartitionView& partition) {
+Levels levels_of(const event::ReplicaCounters* c) {
   Levels l;
-  if (const event::ReplicaCounters* c = partition.leader_counters(); c != nullptr) {
+  if (c != nullptr) {
     l.known = true;
     l.log_start = c->log_start_offset.get();
     l.lso = c->last_stable_offset.get();
@@ -98,6 +99,8 @@ Levels levels_of(const PartitionView& partition) {
   }
   return l;
 }
+
+Levels levels_of(const PartitionView& partition) { return levels_of(partition.leader_counters()); }
 
 QString offset_or_dash(bool known, std::int64_t offset) { return known ? format_offset(offset) : QStringLiteral("–"); }
 
@@ -356,7 +359,7 @@ void about_topic(InspectorFacts& out, const ClusterView& view, const Selection& 
     if (p == nullptr) {
       continue;
     }
-    const Levels l = levels_of(*p);
+    const Levels l = levels_of(holder_of(*p));
     offsets += l.leo - l.log_start;
     size += l.size;
     replicas += p->replicas.size();

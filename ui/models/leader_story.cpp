@@ -3,7 +3,9 @@
 
 #include <QCoreApplication>
 #include <algorithm>
-#include <charconv>
+
+#include "ui/models/quorum_facts.h"
+#include "ui/models/replica_facts.h"
 
 namespace hw::ui {
 
@@ -27,14 +29,6 @@ struct Move {
 };
 
 bool contains(const std::vector<BrokerId>& all, BrokerId one) { return std::find(all.begin(), all.end(), one) != all.end(); }
-
-std::int32_t minimum_of(const observe::TopicView& topic, const observe::PartitionView& partition) {
-  std::int32_t minimum = partition.min_insync_replicas;
-  if (const auto set = topic.configs.find("min.insync.replicas"); set != topic.configs.end()) {
-    std::from_chars(set->second.data(), set->second.data() + set->second.size(), minimum);
-  }
-  return std::min(minimum, static_cast<std::int32_t>(partition.replicas.size()));
-}
 
 // True while it is so of every one of these partitions: a count in a sentence is of all of them.
 std::function<bool(const observe::ClusterView&)> still(std::vector<std::pair<std::string, std::size_t>> partitions,
@@ -129,17 +123,13 @@ void LeaderStory::tellQuorum(const observe::ClusterView& before, const observe::
     controller_gone_ = {};
   }
   if (is.voters.size() > 1) {
-    const auto voters = std::count_if(is.voters.begin(), is.voters.end(), [&](const auto& voter) {
-      const auto replica = is.replicas.find(voter.id);
-      return replica == is.replicas.end() || replica->second.online;
-    });
-    const bool majority = voters * 2 > static_cast<std::ptrdiff_t>(is.voters.size());
-    if (majority != majority_) {
-      majority_ = majority;
-      told << (majority ? Story::tr("The controllers have a majority again: the metadata can change.")
-                        : Story::tr("Only %1 of %2 controllers run: no majority. Leaders, in-sync sets and topics cannot change.")
-                              .arg(voters)
-                              .arg(is.voters.size()));
+    const RunningVoters voters = running_voters(view);
+    if (voters.majority() != majority_) {
+      majority_ = voters.majority();
+      told << (majority_ ? Story::tr("The controllers have a majority again: the metadata can change.")
+                         : Story::tr("Only %1 of %2 controllers run: no majority. Leaders, in-sync sets and topics cannot change.")
+                               .arg(voters.running)
+                               .arg(voters.voters));
       over_ << std::exchange(majority_told_, told.back());
     }
   }
@@ -217,7 +207,7 @@ void LeaderStory::tellPartitions(const observe::ClusterView& before, const obser
           ++in_sync[{replica.node, now}];
         }
       }
-      const auto minimum = static_cast<std::size_t>(std::max(1, minimum_of(*topic, *is)));
+      const auto minimum = static_cast<std::size_t>(std::max(1, min_in_sync(topic.get(), *is)));
       if (is->isr.size() < minimum && was->isr.size() >= minimum && is->leader != kNoBroker) {
         below_first = below_minimum++ == 0 ? address : below_first;
         below.emplace_back(name, i);
@@ -293,7 +283,7 @@ void LeaderStory::tellPartitions(const observe::ClusterView& before, const obser
                                 : Story::tr("%Ln partitions have fewer in-sync replicas than min.insync.replicas: acks=all is refused there.", nullptr,
                                             below_minimum));
     standing_.push_back({told.back(), still(std::move(below), [](const observe::TopicView& topic, const observe::PartitionView& p) {
-                           return static_cast<std::int32_t>(p.isr.size()) < minimum_of(topic, p);
+                           return static_cast<std::int32_t>(p.isr.size()) < min_in_sync(&topic, p);
                          })});
   }
 }

@@ -218,6 +218,19 @@ QuorumFacts quorum_facts(const observe::ClusterView& view, const std::vector<Nod
   return out;
 }
 
+RunningVoters running_voters(const observe::ClusterView& view) {
+  RunningVoters out;
+  for (const auto& voter : view.quorum->voters) {
+    const auto known = view.quorum->replicas.find(voter.id);
+    const auto node = view.nodes.find(voter.id);
+    const bool ended = node != view.nodes.end() && (node->second->state == observe::NodeView::State::killed ||
+                                                    node->second->state == observe::NodeView::State::stopped);
+    ++out.voters;
+    out.running += !ended && (known == view.quorum->replicas.end() || known->second.online) ? 1 : 0;
+  }
+  return out;
+}
+
 std::vector<QuorumEffect> quorum_effects(bool majority) {
   const QString none = Words::tr("no controller needed");
   const QString waits = Words::tr("waits for a majority");

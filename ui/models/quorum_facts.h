@@ -62,6 +62,15 @@ struct QuorumFacts {
 [[nodiscard]] QuorumFacts quorum_facts(const observe::ClusterView& view, const std::vector<NodeCondition>& conditions, std::int64_t now_ms,
                                        std::int64_t fetch_timeout_ms = SessionNodes::kQuorumFetchTimeoutMs);
 
+// How many voters run. A majority that runs may still be silent: whether they answer is above, and takes the time. One of another
+// process counts until something is known of it, and while no voter is known nobody is missing.
+struct RunningVoters {
+  int voters = 0;
+  int running = 0;
+  [[nodiscard]] bool majority() const { return voters == 0 || running * 2 > voters; }
+};
+[[nodiscard]] RunningVoters running_voters(const observe::ClusterView& view);
+
 // What still works, with and without a majority: the rows of the page's board.
 struct QuorumEffect {
   QString what;

@@ -74,17 +74,30 @@ const ReplicaFacts* PartitionFacts::find(std::int32_t node) const {
   return at == replicas.end() ? nullptr : &*at;
 }
 
+std::int32_t min_in_sync(const observe::TopicView* topic, const observe::PartitionView& partition) {
+  std::int32_t wanted = partition.min_insync_replicas;
+  if (topic != nullptr) {
+    if (const auto set = topic->configs.find("min.insync.replicas"); set != topic->configs.end()) {
+      std::from_chars(set->second.data(), set->second.data() + set->second.size(), wanted);
+    }
+  }
+  return std::min(wanted, static_cast<std::int32_t>(std::max<std::size_t>(1, partition.replicas.size())));
+}
+
+const event::ReplicaCounters* holder_of(const observe::PartitionView& partition) {
+  const event::ReplicaCounters* holder = partition.leader_counters();
+  for (std::size_t i = 0; partition.leader_counters() == nullptr && i < partition.replicas.size(); ++i) {
+    const event::ReplicaCounters* other = partition.replicas[i].counters.get();
+    holder = other != nullptr && (holder == nullptr || other->log_end_offset.get() > holder->log_end_offset.get()) ? other : holder;
+  }
+  return holder;
+}
+
 PartitionFacts partition_facts(const observe::ClusterView& view, const observe::TopicView* topic, const observe::PartitionView& partition,
                                std::int64_t now_ms) {
   PartitionFacts out;
   out.in_sync = static_cast<std::int32_t>(partition.isr.size());
-  out.min_in_sync = partition.min_insync_replicas;
-  if (topic != nullptr) {
-    if (const auto set = topic->configs.find("min.insync.replicas"); set != topic->configs.end()) {
-      std::from_chars(set->second.data(), set->second.data() + set->second.size(), out.min_in_sync);
-    }
-  }
-  out.min_in_sync = std::min(out.min_in_sync, static_cast<std::int32_t>(std::max<std::size_t>(1, partition.replicas.size())));
+  out.min_in_sync = min_in_sync(topic, partition);
   out.lag_time_max_ms = partition.lag_time_max.ns / 1'000'000;
   if (const event::ReplicaCounters* leader = partition.leader_counters()) {
     out.high_watermark = leader->high_watermark.get();

@@ -48,6 +48,12 @@ struct PartitionFacts {
 // "killed 12:00:05" of a node that has ended; short.
 [[nodiscard]] QString ended_text(const observe::NodeView& node);
 
+// How many replicas have to be in sync for acks=all: the topic's own min.insync.replicas or what the leader told, and never more than
+// there are. `topic` may be null.
+[[nodiscard]] std::int32_t min_in_sync(const observe::TopicView* topic, const observe::PartitionView& partition);
+// Who tells what the partition holds: its leader or, where that has ended, the open replica that is farthest. Null: none is open.
+[[nodiscard]] const event::ReplicaCounters* holder_of(const observe::PartitionView& partition);
+
 // `topic` may be null; it has the topic's own min.insync.replicas.
 [[nodiscard]] PartitionFacts partition_facts(const observe::ClusterView& view, const observe::TopicView* topic,
                                              const observe::PartitionView& partition, std::int64_t now_ms);

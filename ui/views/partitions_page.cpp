@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ui/models/replica_facts.h"
 #include "ui/painting/shapes.h"
 #include "ui/painting/text.h"
 #include "ui/views/data_delegate.h"
@@ -472,12 +473,7 @@ void PartitionsPage::refreshStatistics() {
   std::int64_t above = 0;
   std::int64_t biggest = 0;
   for (const auto& partition : t->partitions) {
-    const auto* c = partition ? partition->leader_counters() : nullptr;
-    // What a leader that has ended held, the replica that is farthest has too.
-    for (std::size_t i = 0; partition && partition->leader_counters() == nullptr && i < partition->replicas.size(); ++i) {
-      const auto* other = partition->replicas[i].counters.get();
-      c = other != nullptr && (c == nullptr || other->log_end_offset.get() > c->log_end_offset.get()) ? other : c;
-    }
+    const event::ReplicaCounters* c = partition ? holder_of(*partition) : nullptr;
     if (c == nullptr) {
       continue;
     }

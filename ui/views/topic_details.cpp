@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "ui/models/replica_facts.h"
 #include "ui/painting/text.h"
 #include "ui/session/session_admin.h"
 #include "ui/views/statistics_strip.h"
@@ -104,7 +105,7 @@ void TopicDetails::showStatistics() {
   std::int64_t offsets = 0;
   std::int64_t segments = 0;
   for (const auto& partition : facts_.topic->partitions) {
-    if (const event::ReplicaCounters* c = partition == nullptr ? nullptr : partition->leader_counters(); c != nullptr) {
+    if (const event::ReplicaCounters* c = partition == nullptr ? nullptr : holder_of(*partition); c != nullptr) {
       offsets += c->log_end_offset.get() - c->log_start_offset.get();
       segments += c->segments.get();
     }

@@ -7,11 +7,14 @@
 #include "engine/metadata/image/record.h"
 #include "engine/observe/reducer.h"
 #include "ui/models/election_history.h"
+#include "ui/models/fault_facts.h"
+#include "ui/models/inspector_facts.h"
 #include "ui/models/inspector_replication.h"
 #include "ui/models/leader_story.h"
-#include "ui/session/metadata_record.h"
 #include "ui/models/quorum_facts.h"
 #include "ui/models/replica_facts.h"
+#include "ui/models/topic_model.h"
+#include "ui/session/metadata_record.h"
 
 using namespace hw;      // NOLINT(google-build-using-namespace): a test
 using namespace hw::ui;  // NOLINT(google-build-using-namespace): a test
@@ -240,6 +243,12 @@ class TestQuorum : public QObject {
     const QStringList lost = story.take(feed.reducer.publish());
     QCOMPARE(lost.size(), 1);
     QVERIFY2(lost.front().startsWith(QStringLiteral("Only 1 of 3 controllers run: no majority.")), qPrintable(lost.front()));
+    // Whoever tells of it counts the same.
+    const observe::ViewPtr view = feed.reducer.publish();
+    QCOMPARE(running_voters(*view).running, 1);
+    QVERIFY(!running_voters(*view).majority());
+    const QString meaning = fault_facts(*view, {}, 0).meaning;
+    QVERIFY2(meaning.startsWith(QStringLiteral("No majority of controllers")), qPrintable(meaning));
   }
 
   void metadataRecordsAreReadable() {
@@ -336,6 +345,43 @@ class TestQuorum : public QObject {
     const std::vector<FactSection> explained = explain_replication(*topic->partitions[0], facts);
     QCOMPARE(explained.size(), std::size_t{4});
     QVERIFY2(explained[1].note.contains(QStringLiteral("node 2 may still lead cleanly")), qPrintable(explained[1].note));
+  }
+
+  // A topic holds what it held when the node of a leader ends: the farthest of the others has it.
+  void aTopicWithoutALeaderIsNotEmpty() {
+    Feed feed;
+    feed(event::TopicCreated{kTopic, "orders", false});
+    const std::vector<BrokerId> all{BrokerId(1), BrokerId(2), BrokerId(3)};
+    std::map<int, std::shared_ptr<event::ReplicaCounters>> logs;
+    for (const int id : {1, 2, 3}) {
+      feed(event::NodeStarted{.node = BrokerId(id)}, id);
+      logs[id] = std::make_shared<event::ReplicaCounters>();
+      logs[id]->log_end_offset.set(40 + id);
+      logs[id]->size_bytes.set(1'000);
+      feed(event::ReplicaOpened{BrokerId(id), kTopic, PartitionIndex(0), logs[id]}, id);
+    }
+    feed(event::PartitionChanged{kTopic, PartitionIndex(0), BrokerId(1), LeaderEpoch(0), 1, all, all});
+    const auto partition = [&] { return *feed.reducer.publish()->find_topic("orders")->partitions[0]; };
+    const auto offsets = [&] {
+      const InspectorFacts about = inspect(*feed.reducer.publish(), Selection::ofTopic(QStringLiteral("orders")), {});
+      const auto& facts = about.overview.front().facts;
+      const auto at = std::find_if(facts.begin(), facts.end(), [](const Fact& f) { return f.key == QLatin1String("Offsets"); });
+      return at == facts.end() ? QString() : at->value;
+    };
+    const auto records = [&] {
+      TopicModel model;
+      model.update(*feed.reducer.publish(), 0);
+      return model.facts(QStringLiteral("orders"))->records;
+    };
+    QCOMPARE(holder_of(partition()), logs[1].get());  // the leader, whoever else is farther
+    QCOMPARE(offsets(), QStringLiteral("41"));
+    feed(event::NodeStopped{BrokerId(1), false}, 1);
+    QCOMPARE(holder_of(partition()), logs[3].get());
+    QCOMPARE(offsets(), QStringLiteral("43"));
+    QCOMPARE(records(), std::int64_t{43});
+    feed(event::NodeStopped{BrokerId(2), false}, 2);
+    feed(event::NodeStopped{BrokerId(3), false}, 3);
+    QCOMPARE(holder_of(partition()), nullptr);
   }
 };
 
