@@ -3,7 +3,10 @@
 
 #include <QCoreApplication>
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <iterator>
+#include <string>
 #include <utility>
 
 namespace hw::ui {
@@ -47,6 +50,30 @@ constexpr std::pair<std::string_view, std::string_view> kTopicKeys[] = {
     {"message.max.bytes", "max.message.bytes"},
     {"min.insync.replicas", "min.insync.replicas"},
     {"unclean.leader.election.enable", "unclean.leader.election.enable"},
+};
+
+// Names of one setting in other units, the stronger first.
+struct Coarser {
+  std::string_view key;
+  std::string_view other;
+  std::int64_t times;
+};
+constexpr Coarser kCoarser[] = {
+    {"log.flush.interval.ms", "log.flush.scheduler.interval.ms", 1},
+    {"log.retention.ms", "log.retention.minutes", 60'000},
+    {"log.retention.ms", "log.retention.hours", 3'600'000},
+    {"log.roll.jitter.ms", "log.roll.jitter.hours", 3'600'000},
+    {"log.roll.ms", "log.roll.hours", 3'600'000},
+};
+
+// Keys of topics that no key of a broker stands for: what they are unless the topic says otherwise.
+constexpr std::pair<std::string_view, std::string_view> kTopicsAlone[] = {
+    {"errors.deadletterqueue.group.enable", "false"},
+    {"follower.replication.throttled.replicas", ""},
+    {"leader.replication.throttled.replicas", ""},
+    {"remote.log.copy.disable", "false"},
+    {"remote.log.delete.on.disable", "false"},
+    {"remote.storage.enable", "false"},
 };
 
 const ConfigRule kRules[] = {
@@ -130,6 +157,37 @@ constexpr std::string_view kOneBroker[] = {"cordoned.log.dirs", "listener.securi
 std::string_view topic_key_of(std::string_view broker_key) {
   const auto at = std::find_if(std::begin(kTopicKeys), std::end(kTopicKeys), [&](const auto& pair) { return pair.first == broker_key; });
   return at == std::end(kTopicKeys) ? std::string_view() : at->second;
+}
+
+std::string in_unit_of(std::string_view broker_key, std::string_view other, const std::string& value) {
+  const auto at = std::find_if(std::begin(kCoarser), std::end(kCoarser),
+                               [&](const Coarser& name) { return name.key == broker_key && name.other == other; });
+  std::int64_t number = 0;
+  const char* const end = value.data() + value.size();
+  if (at == std::end(kCoarser) || at->times == 1 || std::from_chars(value.data(), end, number).ptr != end || value.empty()) {
+    return value;
+  }
+  return std::to_string(number < 0 ? number : number * at->times);  // below 0 is without end in every unit
+}
+
+std::optional<std::string> topic_standard(std::string_view topic_key, const ValueOfBroker& of_broker) {
+  const auto broker_key =
+      std::find_if(std::begin(kTopicKeys), std::end(kTopicKeys), [&](const auto& pair) { return pair.second == topic_key; });
+  if (broker_key == std::end(kTopicKeys)) {
+    const auto alone = std::find_if(std::begin(kTopicsAlone), std::end(kTopicsAlone), [&](const auto& pair) { return pair.first == topic_key; });
+    return alone == std::end(kTopicsAlone) ? std::nullopt : std::optional<std::string>(alone->second);
+  }
+  if (std::optional<std::string> value = of_broker(std::string(broker_key->first))) {
+    return value;
+  }
+  for (const Coarser& name : kCoarser) {
+    if (name.key == broker_key->first) {
+      if (const std::optional<std::string> value = of_broker(std::string(name.other))) {
+        return in_unit_of(name.key, name.other, *value);
+      }
+    }
+  }
+  return std::nullopt;
 }
 
 const ConfigRule* broker_or_group_rule(std::string_view name) {

@@ -9,16 +9,12 @@
 
 namespace hw::ui {
 
-namespace {
-
-QString shown_value(const std::optional<std::string>& value, bool sensitive) {
+QString config_value_text(const std::optional<std::string>& value, bool sensitive) {
   if (!value) {
-    return sensitive ? QStringLiteral("•••") : QStringLiteral("null");
+    return sensitive ? QStringLiteral("•••") : ConfigModel::tr("not set");
   }
   return value->empty() ? QStringLiteral("\"\"") : QString::fromStdString(*value);
 }
-
-}  // namespace
 
 std::vector<ConfigRow> rows_of_all_brokers(std::vector<ConfigRow> rows_of_one) {
   const auto of_one = [](ConfigSource source) { return source == ConfigSource::broker || source == ConfigSource::start_file; };
@@ -27,7 +23,10 @@ std::vector<ConfigRow> rows_of_all_brokers(std::vector<ConfigRow> rows_of_one) {
                                      [&](const ConfigRow::Synonym& synonym) { return of_one(synonym.source); });
     row.synonyms.erase(gone, row.synonyms.end());
     if (of_one(row.source)) {
-      row.value = row.synonyms.empty() ? std::nullopt : row.synonyms.front().value;
+      // As a broker tells it: of the key itself, not of its other names.
+      const auto same = std::find_if(row.synonyms.begin(), row.synonyms.end(),
+                                     [&](const ConfigRow::Synonym& synonym) { return synonym.name == row.name; });
+      row.value = same == row.synonyms.end() ? std::nullopt : same->value;
       row.source = row.synonyms.empty() ? ConfigSource::defaults : row.synonyms.front().source;
     }
     row.read_only = row.read_only || one_broker_only(row.name);
@@ -41,10 +40,38 @@ std::optional<std::string> ConfigModel::inherited(const ConfigRow& row) const {
   }
   for (const ConfigRow::Synonym& synonym : row.synonyms) {
     if (synonym.source != own_) {
-      return synonym.value;
+      return synonym.value ? std::optional(in_unit_of(row.name, synonym.name, *synonym.value)) : std::nullopt;
     }
   }
-  return std::nullopt;
+  if (own_ != ConfigSource::topic || broker_.empty()) {
+    return std::nullopt;
+  }
+  return topic_standard(row.name, [this](const std::string& name) {
+    const auto at = broker_.find(name);
+    return at == broker_.end() ? std::nullopt : std::optional(at->second);
+  });
+}
+
+QString ConfigModel::inheritedText(const ConfigRow& row) const {
+  const std::optional<std::string> without = inherited(row);
+  return !without && own_ == ConfigSource::topic ? QStringLiteral("–") : config_value_text(without, row.sensitive);
+}
+
+bool ConfigModel::wantsBroker() const {
+  return own_ == ConfigSource::topic &&
+         std::any_of(rows_.begin(), rows_.end(), [this](const ConfigRow& row) { return row.source == own_ && !inherited(row); });
+}
+
+void ConfigModel::setBroker(const std::vector<ConfigRow>& rows) {
+  broker_.clear();
+  for (const ConfigRow& row : rows) {
+    if (row.value) {
+      broker_.emplace(row.name, *row.value);
+    }
+  }
+  if (rowCount() > 0) {
+    Q_EMIT dataChanged(index(0, 0), index(rowCount() - 1, column_count - 1));
+  }
 }
 
 void ConfigModel::setRows(std::vector<ConfigRow> rows) {
@@ -66,6 +93,7 @@ void ConfigModel::setRows(std::vector<ConfigRow> rows) {
 void ConfigModel::clear() {
   staged_.clear();
   rows_.clear();
+  broker_.clear();
   refilter();
   Q_EMIT stagedChanged();
 }
@@ -221,16 +249,16 @@ QVariant ConfigModel::data(const QModelIndex& index, int role) const {
     case key:
       return QString::fromStdString(r->name);
     case value: {
-      const QString now = shown_value(r->value, r->sensitive);
+      const QString now = config_value_text(r->value, r->sensitive);
       if (!edited) {
         return now;
       }
-      return QStringLiteral("%1 → %2").arg(now, shown_value(staged->second ? staged->second : inherited(*r), r->sensitive));
+      return QStringLiteral("%1 → %2").arg(now, staged->second ? config_value_text(staged->second, r->sensitive) : inheritedText(*r));
     }
     case reading:
       return config_reading(r->name, effective(r->name));
     case standard:
-      return edited || r->source == own_ ? shown_value(inherited(*r), r->sensitive) : QStringLiteral("–");
+      return edited || r->source == own_ ? inheritedText(*r) : QStringLiteral("–");
     case source:
       return edited ? (staged->second ? tr("staged") : tr("staged: inherit")) : source_words(r->source);
     default:

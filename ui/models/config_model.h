@@ -47,8 +47,12 @@ class ConfigModel : public RowDiffModel {
   [[nodiscard]] const ConfigRow* find(const std::string& name) const;
   [[nodiscard]] int indexOf(const std::string& name) const;
   [[nodiscard]] int total() const { return static_cast<int>(rows_.size()); }
-  // The value that counts without an own one; empty optional: not told.
+  // The value that counts without an own one; empty optional: none, or not told.
   [[nodiscard]] std::optional<std::string> inherited(const ConfigRow& row) const;
+  [[nodiscard]] QString inheritedText(const ConfigRow& row) const;
+  // Of a topic: some own value came without what counts instead of it, which the rows of a broker say (topic_standard()).
+  [[nodiscard]] bool wantsBroker() const;
+  void setBroker(const std::vector<ConfigRow>& rows);
   // The effective value with what is staged.
   [[nodiscard]] std::string effective(const std::string& name) const;
 
@@ -63,12 +67,16 @@ class ConfigModel : public RowDiffModel {
  private:
   void refilter();
   std::vector<ConfigRow> rows_;       // all, by name
+  std::map<std::string, std::string> broker_;  // what a broker has, by key; of a topic only
   std::vector<std::string> shown_;    // names of the rows of the table
   std::map<std::string, std::optional<std::string>> staged_;
   ConfigSource own_ = ConfigSource::topic;
   bool only_changed_ = true;
   QString filter_;
 };
+
+// A value for a person. `value` null: none is set, or it is a secret.
+[[nodiscard]] QString config_value_text(const std::optional<std::string>& value, bool sensitive);
 
 // What all brokers have in common, as one of them tells it: the same rows without what is set for that broker alone, be it in the
 // file that it started with. What can be set for one broker only cannot be changed there.

@@ -313,6 +313,7 @@ void ConfigPanel::take(ConfigAnswer answer) {
     return;
   }
   configs_->setRows(std::move(answer.rows));
+  askForStandards();
   if (const auto parked = parked_.find(key()); parked != parked_.end()) {
     const auto edits = std::exchange(parked->second, {});
     parked_.erase(parked);
@@ -332,7 +333,11 @@ void ConfigPanel::take(ConfigAnswer answer) {
     table_->setCurrentIndex(configs_->index(wanted, 0));
     table_->scrollTo(configs_->index(wanted, 0), QAbstractItemView::PositionAtCenter);
   }
-  // An answer that comes while somebody types takes nothing away from them.
+  showAnswered();
+}
+
+// An answer that comes while somebody types takes nothing away from them.
+void ConfigPanel::showAnswered() {
   const std::string key = shown_key_;
   const std::optional<QString> typed = editor_->isModified() ? std::optional(editor_->text()) : std::nullopt;
   showKey();
@@ -340,6 +345,27 @@ void ConfigPanel::take(ConfigAnswer answer) {
     editor_->setText(*typed);
     editor_->setModified(true);
   }
+}
+
+void ConfigPanel::askForStandards() {
+  if (session_ == nullptr || !configs_->wantsBroker()) {
+    return;
+  }
+  const observe::ViewPtr view = session_->view();
+  const auto broker = std::find_if(view->nodes.begin(), view->nodes.end(), [](const auto& node) {
+    return node.second->broker && node.second->state == observe::NodeView::State::running;
+  });
+  if (broker == view->nodes.end()) {
+    return;
+  }
+  const ConfigResource asked{ConfigResource::Kind::broker, std::to_string(broker->first.value())};
+  const QPointer<ConfigPanel> self(this);
+  SessionAdmin::of(session_).describeConfigs(asked, [self, of = resource_](const ConfigAnswer& answer) {
+    if (self != nullptr && self->shown_ && self->resource_ == of && answer.error.isEmpty()) {
+      self->configs_->setBroker(answer.rows);
+      self->showAnswered();
+    }
+  });
 }
 
 void ConfigPanel::chooseKey(const std::string& key) {
@@ -375,7 +401,7 @@ void ConfigPanel::showKey() {
     // The mark stays with its key, and a long key may break behind its dots.
     const QString key = QString::fromStdString(synonym.name).replace(QLatin1Char('.'), QStringLiteral(".\u200b"));
     chain << QStringLiteral("%1\u00a0%2=%3").arg(chain.isEmpty() ? QStringLiteral("●") : QStringLiteral("○"), key,
-                                            synonym.value ? QString::fromStdString(*synonym.value) : QStringLiteral("null")) +
+                                            config_value_text(synonym.value, row->sensitive)) +
                  QStringLiteral("  (%1)").arg(source_words(synonym.source));
   }
   chain_->setText(chain.join(QLatin1Char('\n')));
@@ -391,7 +417,7 @@ void ConfigPanel::showKey() {
   editor_->setEnabled(!row->read_only);
   inherit_->setText(edited ? tr("Unstage") : tr("Inherit"));
   inherit_->setVisible(edited || row->source == configs_->ownSource());
-  inherit_->setToolTip(edited ? tr("Forget this edit") : tr("Take the own value away: then %1 counts").arg(QString::fromStdString(configs_->inherited(*row).value_or("null"))));
+  inherit_->setToolTip(edited ? tr("Forget this edit") : tr("Take the own value away: then %1 counts").arg(configs_->inheritedText(*row)));
   judged_ = true;
   judgeEditor();
 }
@@ -511,14 +537,14 @@ ReviewConfigsDialog::Input ConfigPanel::reviewInput() const {
   if (resource_.kind != ConfigResource::Kind::broker) {
     return input;
   }
-  // log.retention.ms is null by default: then minutes count, and without them hours.
+  // log.retention.ms is null by default: then its other names count.
   for (auto* values : {&input.before, &input.after}) {
-    if ((*values)["log.retention.ms"].empty()) {
-      const std::string minutes = configs_->effective("log.retention.minutes");
-      const std::string hours = configs_->effective("log.retention.hours");
-      (*values)["log.retention.ms"] = !minutes.empty() ? QString::number(QString::fromStdString(minutes).toLongLong() * 60'000).toStdString()
-                                      : !hours.empty() ? QString::number(QString::fromStdString(hours).toLongLong() * 3'600'000).toStdString()
-                                                       : std::string();
+    std::string& retention = (*values)["log.retention.ms"];
+    if (retention.empty()) {
+      retention = topic_standard("retention.ms", [this](const std::string& key) {
+                    const std::string value = key == "log.retention.ms" ? std::string() : configs_->effective(key);
+                    return value.empty() ? std::nullopt : std::optional(value);
+                  }).value_or("");
     }
   }
   for (const auto& [name, topic] : *view->topics) {

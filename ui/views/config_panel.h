@@ -68,7 +68,9 @@ class ConfigPanel : public QWidget {
   void buildTable();
   void buildSide();
   void take(ConfigAnswer answer);
+  void askForStandards();  // a broker, where a topic's answer says too little
   void showKey();
+  void showAnswered();
   void stageEditor();
   void judgeEditor();
   void askBroker();

@@ -186,6 +186,9 @@ class TestOperateLive : public QObject {
 
   void configurationIsStagedAppliedAndUndone() {
     TopicDetails* details = topics_->details();
+    const ConfigModel* configs = details->configs();
+    QTRY_COMPARE_WITH_TIMEOUT(configs->data(configs->index(configs->indexOf("retention.ms"), ConfigModel::standard), Qt::DisplayRole).toString(),
+                              QStringLiteral("604800000"), kSoonMs);
     QCOMPARE(details->configs()->stage("retention.ms", QStringLiteral("2 h")).level, RuleAnswer::Level::ok);
     QCOMPARE(details->configs()->stage("max.message.bytes", QStringLiteral("2 MiB")).level, RuleAnswer::Level::ok);
     QTest::mouseClick(details->reviewButton(), Qt::LeftButton);

@@ -75,6 +75,7 @@ class TestOperate : public QObject {
   void retentionBySizeKeepsTheNewest();
   void aBrokersChangeIsSaidOfItsTopics();
   void allBrokersAreOneWithoutItsOwnValues();
+  void whatCountsWithoutAnOwnValueIsToldByABroker();
   void aClassicGroupHearsNothing();
   void keysMove();
   void resetPlans();
@@ -273,11 +274,52 @@ void TestOperate::allBrokersAreOneWithoutItsOwnValues() {
   model.setOwnSource(ConfigSource::all_brokers);
   model.setRows(common);
   QCOMPARE(model.stage("log.retention.ms", std::nullopt).level, RuleAnswer::Level::ok);  // the common value can be taken away
-  QCOMPARE(model.effective("log.retention.ms"), std::string("168"));
+  QCOMPARE(model.effective("log.retention.ms"), std::string("604800000"));  // 168 h
   QCOMPARE(model.inverse(model.changes()), (std::vector<ConfigChange>{{"log.retention.ms", std::string("2")}}));
   model.setOwnSource(ConfigSource::broker);
   model.setRows({row});
   QCOMPARE(model.inverse({{"log.retention.ms", std::nullopt}}), (std::vector<ConfigChange>{{"log.retention.ms", std::string("1")}}));
+}
+
+// Beside a topic's own retention.ms a broker does not list the 168 hours that would count without it.
+void TestOperate::whatCountsWithoutAnOwnValueIsToldByABroker() {
+  ConfigRow own = config("retention.ms", "3600000", ConfigType::int64, true);
+  own.synonyms.resize(1);
+  ConfigRow flag = config("remote.storage.enable", "true", ConfigType::boolean, true);
+  flag.synonyms.resize(1);
+  const auto broker = [](const char* name, std::optional<std::string> value) {
+    ConfigRow row;
+    row.name = name;
+    row.value = std::move(value);
+    return row;
+  };
+  ConfigModel model;
+  const auto standard = [&](const char* name) {
+    return model.data(model.index(model.indexOf(name), ConfigModel::standard), Qt::DisplayRole).toString();
+  };
+  model.setRows({own, flag});
+  QVERIFY(model.wantsBroker());
+  QCOMPARE(standard("retention.ms"), QStringLiteral("–"));
+  model.setBroker({broker("log.retention.ms", std::nullopt), broker("log.retention.minutes", std::nullopt), broker("log.retention.hours", "168")});
+  QVERIFY(!model.wantsBroker());
+  QCOMPARE(standard("retention.ms"), QStringLiteral("604800000"));
+  QCOMPARE(standard("remote.storage.enable"), QStringLiteral("false"));
+  QCOMPARE(model.stage("retention.ms", std::nullopt).level, RuleAnswer::Level::ok);
+  QCOMPARE(model.effective("retention.ms"), std::string("604800000"));
+  QCOMPARE(model.data(model.index(model.indexOf("retention.ms"), ConfigModel::value), Qt::DisplayRole).toString(),
+           QStringLiteral("3600000 → 604800000"));
+  model.setBroker({broker("log.retention.minutes", "10"), broker("log.retention.hours", "168")});
+  QCOMPARE(standard("retention.ms"), QStringLiteral("600000"));
+  model.setBroker({broker("log.retention.ms", "5000"), broker("log.retention.minutes", "10")});
+  QCOMPARE(standard("retention.ms"), QStringLiteral("5000"));
+  QCOMPARE(in_unit_of("log.retention.ms", "log.retention.hours", "-1"), std::string("-1"));  // without end
+  // A secret of a broker, and what has no default at all.
+  ConfigRow place = broker("ssl.keystore.location", "/there");
+  place.source = ConfigSource::broker;
+  place.synonyms = {{place.name, place.value, ConfigSource::broker}};
+  model.setOwnSource(ConfigSource::broker);
+  model.setRows({place});
+  QCOMPARE(standard("ssl.keystore.location"), QStringLiteral("not set"));
 }
 
 void TestOperate::aClassicGroupHearsNothing() {

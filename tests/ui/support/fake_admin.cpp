@@ -14,6 +14,7 @@ struct FakeConfig {
   const char* name;
   const char* value;
   ConfigType type;
+  const char* listed = nullptr;  // the name that the value stands at in what a broker lists; "": it lists none; null: the usual one
 };
 constexpr FakeConfig kTopicConfigs[] = {
     {"cleanup.policy", "delete", ConfigType::list},
@@ -27,14 +28,16 @@ constexpr FakeConfig kTopicConfigs[] = {
     {"min.insync.replicas", "1", ConfigType::int32},
     {"preallocate", "false", ConfigType::boolean},
     {"retention.bytes", "-1", ConfigType::int64},
-    {"retention.ms", "604800000", ConfigType::int64},
+    {"retention.ms", "604800000", ConfigType::int64, ""},
     {"segment.bytes", "1073741824", ConfigType::int32},
-    {"segment.ms", "604800000", ConfigType::int64},
+    {"segment.ms", "604800000", ConfigType::int64, ""},
     {"unclean.leader.election.enable", "false", ConfigType::boolean},
 };
 constexpr FakeConfig kBrokerConfigs[] = {
     {"log.retention.bytes", "-1", ConfigType::int64},
-    {"log.retention.ms", "604800000", ConfigType::int64},
+    {"log.retention.hours", "168", ConfigType::int32},
+    {"log.retention.ms", "168", ConfigType::int64, "log.retention.hours"},
+    {"log.roll.hours", "168", ConfigType::int32},
     {"max.connections.per.ip", "2147483647", ConfigType::int32},
     {"message.max.bytes", "1048588", ConfigType::int32},
     {"min.insync.replicas", "1", ConfigType::int32},
@@ -73,8 +76,8 @@ void FakeSession::describeConfigs(const ConfigResource& resource, std::function<
       if (broker) {
         layer({}, ConfigSource::all_brokers);
       }
-      row.synonyms.push_back({row.name, config.value, ConfigSource::defaults});
-      row.value = row.synonyms.front().value;
+      row.synonyms.push_back({config.listed == nullptr ? row.name : config.listed, config.value, ConfigSource::defaults});
+      row.value = row.synonyms.front().name == row.name ? row.synonyms.front().value : std::nullopt;
       row.source = row.synonyms.front().source;
       result.rows.push_back(std::move(row));
     }
@@ -85,7 +88,9 @@ void FakeSession::describeConfigs(const ConfigResource& resource, std::function<
       row.value = config.value;
       row.source = ConfigSource::defaults;
       row.type = config.type;
-      row.synonyms.push_back({"log." + row.name, row.value, ConfigSource::defaults});
+      if (config.listed == nullptr) {
+        row.synonyms.push_back({"log." + row.name, row.value, ConfigSource::defaults});
+      }
       if (resource.kind == ConfigResource::Kind::topic) {
         if (const auto own = topic->second.configs.find(row.name); own != topic->second.configs.end()) {
           row.value = own->second;
