@@ -193,13 +193,6 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>Node %1 is in sync again in %Ln partition(s).</source>
-        <translation>
-            <numerusform>Node %1 is in sync again in %Ln partition.</numerusform>
-            <numerusform>Node %1 is in sync again in %Ln partitions.</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
         <source>Node %1 left the in-sync replicas of %Ln partition(s).</source>
         <translation>
             <numerusform>Node %1 left the in-sync replicas of %Ln partition.</numerusform>
@@ -228,6 +221,20 @@
         <translation>
             <numerusform>%Ln log directory</numerusform>
             <numerusform>%Ln log directories</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>leads %Ln partition(s) again that waited for it</source>
+        <translation>
+            <numerusform>leads %Ln partition again that waited for it</numerusform>
+            <numerusform>leads %Ln partitions again that waited for it</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>is in sync again in %Ln partition(s)</source>
+        <translation>
+            <numerusform>is in sync again in %Ln partition</numerusform>
+            <numerusform>is in sync again in %Ln partitions</numerusform>
         </translation>
     </message>
     <message numerus="yes">

@@ -6,6 +6,7 @@
 
 #include "ui/models/quorum_facts.h"
 #include "ui/models/replica_facts.h"
+#include "ui/painting/text.h"
 
 namespace hw::ui {
 
@@ -26,6 +27,7 @@ struct Move {
   std::int64_t took_ms = -1;  // of the slowest
   std::int64_t lost = 0;      // -1: not known
   bool unclean = false;
+  bool elected = false;  // who had led was the active controller, too
 };
 
 bool contains(const std::vector<BrokerId>& all, BrokerId one) { return std::find(all.begin(), all.end(), one) != all.end(); }
@@ -41,12 +43,20 @@ std::function<bool(const observe::ClusterView&)> still(std::vector<std::pair<std
   };
 }
 
+bool ended(const observe::NodeView& node) { return node.state == observe::NodeView::State::killed || node.state == observe::NodeView::State::stopped; }
+
+bool runs(const observe::ClusterView& view, BrokerId id) {
+  const auto at = view.nodes.find(id);
+  return at != view.nodes.end() && !ended(*at->second) && !(at->second->registered && at->second->fenced);
+}
+
 QString sentence_of(const Move& move) {
   QString out = move.partitions == 1 ? Story::tr("Leader of %1 moved %2 → %3").arg(move.first)
                                      : Story::tr("Leaders of %Ln partitions moved %2 → %3", nullptr, move.partitions);
   out = out.arg(move.from.value()).arg(move.to.value());
   if (move.took_ms >= 0) {
-    out += Story::tr(" in %1 ms").arg(move.took_ms);
+    out += move.elected ? Story::tr(" in %1, a controller had to be elected first").arg(format_duration(move.took_ms))
+                        : Story::tr(" in %1").arg(format_duration(move.took_ms));
   }
   if (move.unclean) {
     out += move.lost > 0 ? Story::tr("; %1 was not in sync: %2 acknowledged records lost").arg(move.to.value()).arg(move.lost)
@@ -67,6 +77,9 @@ QStringList LeaderStory::take(const observe::ViewPtr& view) {
     controller_ = view->quorum->leader;
     return told;
   }
+  if (before->nodes != view->nodes) {
+    std::erase_if(back_, [&](const auto& each) { return !runs(*view, each.first); });
+  }
   if (before->quorum != view->quorum || before->nodes != view->nodes) {
     tellQuorum(*before, *view, told);
     tellBrokers(*before, *view, told);
@@ -82,6 +95,9 @@ QStringList LeaderStory::take(const observe::ViewPtr& view) {
       over_ << each.sentence;
       return true;
     });
+    for (const QString& sentence : over_) {
+      told.removeAll(sentence);
+    }
   }
   if (told.size() > kTold) {
     const int more = static_cast<int>(told.size()) - kTold;
@@ -94,9 +110,7 @@ QStringList LeaderStory::take(const observe::ViewPtr& view) {
 // When the node of a leader ended; 0: it runs, or nothing is known of it.
 WallTime LeaderStory::endedAt(const observe::ClusterView& view, BrokerId node) {
   const auto at = view.nodes.find(node);
-  const bool ended = at != view.nodes.end() && (at->second->state == observe::NodeView::State::killed ||
-                                                at->second->state == observe::NodeView::State::stopped);
-  return ended ? at->second->since : WallTime{};
+  return at != view.nodes.end() && ended(*at->second) ? at->second->since : WallTime{};
 }
 
 void LeaderStory::tellQuorum(const observe::ClusterView& before, const observe::ClusterView& view, QStringList& told) {
@@ -104,16 +118,17 @@ void LeaderStory::tellQuorum(const observe::ClusterView& before, const observe::
   const observe::QuorumView& is = *view.quorum;
   const WallTime now = is.history.empty() ? WallTime{} : is.history.back().at;
   if (was.leader != kNoBroker && is.leader != was.leader) {
-    const WallTime ended = endedAt(view, was.leader);
-    controller_gone_ = ended.ms != 0 ? ended : now;
+    const WallTime gone = endedAt(view, was.leader);
+    controller_gone_ = gone.ms != 0 ? gone : now;
+    deposed_ = gone.ms != 0 ? was.leader : kNoBroker;
   }
   if (is.leader != kNoBroker && is.leader != was.leader) {
     if (controller_ != kNoBroker && controller_ != is.leader) {
       const std::int64_t took = controller_gone_.ms == 0 ? -1 : std::max<std::int64_t>(0, now.ms - controller_gone_.ms);
-      told << (took > 0 ? Story::tr("The active controller moved %1 → %2 in %3 ms (epoch %4); changes of the metadata waited so long.")
+      told << (took > 0 ? Story::tr("The active controller moved %1 → %2 in %3 (epoch %4); changes of the metadata waited so long.")
                                .arg(controller_.value())
                                .arg(is.leader.value())
-                               .arg(took)
+                               .arg(format_duration(took))
                                .arg(is.epoch)
                          : Story::tr("The active controller moved %1 → %2 (epoch %3).").arg(controller_.value()).arg(is.leader.value()).arg(is.epoch));
     } else if (controller_ == is.leader && was.leader == kNoBroker && is.epoch > was.epoch) {
@@ -127,7 +142,7 @@ void LeaderStory::tellQuorum(const observe::ClusterView& before, const observe::
     if (voters.majority() != majority_) {
       majority_ = voters.majority();
       told << (majority_ ? Story::tr("The controllers have a majority again: the metadata can change.")
-                         : Story::tr("Only %1 of %2 controllers run: no majority. Leaders, in-sync sets and topics cannot change.")
+                         : Story::tr("No majority of controllers: %1 of %2 up. Leaders, in-sync sets and topics cannot change.")
                                .arg(voters.running)
                                .arg(voters.voters));
       over_ << std::exchange(majority_told_, told.back());
@@ -149,12 +164,12 @@ void LeaderStory::tellBrokers(const observe::ClusterView& before, const observe:
     }
     const observe::NodeView& was = *known->second;
     if (node->fenced && !was.fenced) {
-      const WallTime ended = endedAt(view, id);
-      const std::int64_t after = ended.ms == 0 ? -1 : node->registration_since.ms - ended.ms;
+      const WallTime gone = endedAt(view, id);
+      const std::int64_t after = gone.ms == 0 ? -1 : node->registration_since.ms - gone.ms;
       if (node->in_controlled_shutdown) {
         continue;  // it said so before
       }
-      told << (after > 0 ? Story::tr("Node %1 is fenced: no heartbeat, %2 ms after it ended.").arg(id.value()).arg(after)
+      told << (after > 0 ? Story::tr("Node %1 is fenced %2 after it ended: no heartbeat within broker.session.timeout.ms.").arg(id.value()).arg(format_duration(after))
                          : Story::tr("Node %1 is fenced: the controller has not heard from it, so it leads nothing.").arg(id.value()));
       stands(id, [](const observe::NodeView& broker) { return broker.fenced; });
     } else if (!node->fenced && was.fenced) {
@@ -172,6 +187,7 @@ void LeaderStory::tellBrokers(const observe::ClusterView& before, const observe:
 void LeaderStory::tellPartitions(const observe::ClusterView& before, const observe::ClusterView& view, QStringList& told) {
   std::vector<Move> moves;
   std::map<std::pair<BrokerId, bool>, int> in_sync;  // node and whether it came or went: partitions
+  std::map<BrokerId, int> waited;  // for which partitions had to wait: they have no other replica in sync
   int leaderless = 0;
   std::vector<std::pair<std::string, std::size_t>> lost_leaders;
   std::vector<std::pair<std::string, std::size_t>> below;
@@ -203,7 +219,9 @@ void LeaderStory::tellPartitions(const observe::ClusterView& before, const obser
       for (const observe::ReplicaView& replica : is->replicas) {
         const bool then = contains(was->isr, replica.node);
         const bool now = contains(is->isr, replica.node);
-        if (then != now) {
+        if (const auto orphan = orphans_.find(key); now && !then && is->leader == replica.node && orphan != orphans_.end() && orphan->second.last == replica.node) {
+          ++waited[replica.node];  // nobody else could lead, and its set was empty meanwhile
+        } else if (then != now) {
           ++in_sync[{replica.node, now}];
         }
       }
@@ -231,8 +249,8 @@ void LeaderStory::tellPartitions(const observe::ClusterView& before, const obser
       if (old.last == is->leader || old.last == kNoBroker) {
         continue;  // it has come back
       }
-      if (const WallTime ended = endedAt(view, old.last); ended.ms != 0) {
-        old.since = std::min(old.since, ended);
+      if (const WallTime gone = endedAt(view, old.last); gone.ms != 0) {
+        old.since = std::min(old.since, gone);
         timed = true;
       }
       Move move;
@@ -242,6 +260,7 @@ void LeaderStory::tellPartitions(const observe::ClusterView& before, const obser
       move.partitions = 1;
       move.took_ms = timed ? std::max<std::int64_t>(0, is->changed_at.ms - old.since.ms) : -1;
       move.unclean = !contains(old.isr, is->leader);
+      move.elected = old.last == deposed_;
       const observe::ReplicaView* leader = is->replica(is->leader);
       const bool can_tell = old.high_watermark >= 0 && leader != nullptr && leader->counters;
       move.lost = can_tell ? std::max<std::int64_t>(0, old.high_watermark - leader->counters->log_end_offset.get()) : -1;
@@ -261,6 +280,7 @@ void LeaderStory::tellPartitions(const observe::ClusterView& before, const obser
   std::erase_if(orphans_, [&](const auto& each) { return view.find_topic(each.first.first) == nullptr; });
   for (const Move& move : moves) {
     told << sentence_of(move);
+    stands(told.back(), [to = move.to](const observe::ClusterView& now) { return runs(now, to); });
     lost_ = lost_ < 0 || move.lost < 0 ? -1 : lost_ + move.lost;
   }
   if (leaderless > 0) {
@@ -271,12 +291,17 @@ void LeaderStory::tellPartitions(const observe::ClusterView& before, const obser
                          })});
   }
   for (const auto& [what, partitions] : in_sync) {
-    const int node = what.first.value();
-    const bool moved = std::any_of(moves.begin(), moves.end(), [&](const Move& m) { return !what.second && m.from == what.first; });
-    if (!moved) {
-      told << (what.second ? Story::tr("Node %1 is in sync again in %Ln partition(s).", nullptr, partitions).arg(node)
-                           : Story::tr("Node %1 left the in-sync replicas of %Ln partition(s).", nullptr, partitions).arg(node));
+    const auto& [node, came] = what;
+    const bool moved = std::any_of(moves.begin(), moves.end(), [&](const Move& m) { return m.from == what.first; });
+    if (came) {
+      waited.try_emplace(node, 0);
+    } else if (!moved) {
+      told << Story::tr("Node %1 left the in-sync replicas of %Ln partition(s).", nullptr, partitions).arg(node.value());
     }
+  }
+  for (const auto& [node, leads] : waited) {
+    const auto came = in_sync.find({node, true});
+    tellBack(node, leads, came == in_sync.end() ? 0 : came->second, told);
   }
   if (below_minimum > 0) {
     told << (below_minimum == 1 ? Story::tr("%1 has fewer in-sync replicas than min.insync.replicas: acks=all is refused there.").arg(below_first)
@@ -286,6 +311,23 @@ void LeaderStory::tellPartitions(const observe::ClusterView& before, const obser
                            return static_cast<std::int32_t>(p.isr.size()) < min_in_sync(&topic, p);
                          })});
   }
+}
+
+void LeaderStory::tellBack(BrokerId node, int leads, int in_sync, QStringList& told) {
+  Back& back = back_[node];
+  if (!back.sentence.isEmpty()) {
+    over_ << back.sentence;
+    std::erase_if(standing_, [&](const Standing& each) { return each.sentence == back.sentence; });
+  }
+  back.leads += leads;
+  back.in_sync += in_sync;
+  const QString leading = Story::tr("leads %Ln partition(s) again that waited for it", nullptr, back.leads);
+  const QString following = Story::tr("is in sync again in %Ln partition(s)", nullptr, back.in_sync);
+  back.sentence = (back.leads == 0     ? Story::tr("Node %1 %2.").arg(node.value()).arg(following)
+                   : back.in_sync == 0 ? Story::tr("Node %1 %2.").arg(node.value()).arg(leading)
+                                       : Story::tr("Node %1 %2, and %3.").arg(node.value()).arg(leading, following));
+  told << back.sentence;
+  stands(back.sentence, [node](const observe::ClusterView& now) { return runs(now, node); });
 }
 
 }  // namespace hw::ui

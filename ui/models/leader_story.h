@@ -38,21 +38,31 @@ class LeaderStory {
     std::int64_t high_watermark = -1;
     std::vector<BrokerId> isr;
   };
+  // What a node has got back since it ended or fell behind: told in one sentence, however many views it takes.
+  struct Back {
+    int leads = 0;    // partitions that waited for it
+    int in_sync = 0;  // others
+    QString sentence;
+  };
   struct Standing {  // a sentence about how things are, not about what happened
     QString sentence;
     std::function<bool(const observe::ClusterView&)> holds;
   };
   void tellQuorum(const observe::ClusterView& before, const observe::ClusterView& view, QStringList& told);
   void tellBrokers(const observe::ClusterView& before, const observe::ClusterView& view, QStringList& told);
+  void tellBack(BrokerId node, int leads, int in_sync, QStringList& told);
+  void stands(QString sentence, std::function<bool(const observe::ClusterView&)> holds) { standing_.push_back({std::move(sentence), std::move(holds)}); }
   [[nodiscard]] static WallTime endedAt(const observe::ClusterView& view, BrokerId node);
   void tellPartitions(const observe::ClusterView& before, const observe::ClusterView& view, QStringList& told);
 
   observe::ViewPtr seen_;
   BrokerId controller_ = kNoBroker;  // the last one that led
   WallTime controller_gone_;         // when it was seen to lead no more; 0: it leads
+  BrokerId deposed_ = kNoBroker;     // the last controller that ended, where another leads since
   bool majority_ = true;
   QString majority_told_;
   std::vector<Standing> standing_;
+  std::map<BrokerId, Back> back_;
   QStringList over_;
   std::int64_t lost_ = 0;
   std::map<std::pair<std::string, std::int32_t>, Orphan> orphans_;

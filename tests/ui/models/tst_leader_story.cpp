@@ -109,7 +109,7 @@ class TestLeaderStory : public QObject {
     QCOMPARE(none, QStringList{QStringLiteral("orders/0 has no leader.")});
     const QStringList told = story.take(view({{.leader = 1, .isr = {1}, .epoch = 2, .at_ms = 5'000}}));
     QVERIFY(!told.isEmpty());
-    QCOMPARE(told.front(), QStringLiteral("Leader of orders/0 moved 2 → 1 in 3000 ms; 1 was not in sync: 17 acknowledged records lost."));
+    QCOMPARE(told.front(), QStringLiteral("Leader of orders/0 moved 2 → 1 in 3.0 s; 1 was not in sync: 17 acknowledged records lost."));
   }
 
   // What is not so any more does not stand.
@@ -184,6 +184,39 @@ class TestLeaderStory : public QObject {
     const QStringList back = story.take(view({{.epoch = 2}}));
     QCOMPARE(back.size(), 1);
     QVERIFY2(back.front().startsWith(QStringLiteral("Node 3 is in sync again")), qPrintable(back.front()));
+  }
+
+  // What a node gets back is one sentence, however many views it takes; partitions that waited for it never left its set.
+  void whatANodeGetsBackIsOneSentence() {
+    LeaderStory story;
+    (void)story.take(view({{}, {}, {.isr = {2}}}));
+    nodes_[2] = {observe::NodeView::State::killed, 2'000};
+    (void)story.take(view({{.leader = 1, .isr = {1, 3}, .epoch = 1}, {.leader = 1, .isr = {1, 3}, .epoch = 1}, {.leader = -1, .isr = {}, .epoch = 1}}));
+    nodes_[2] = {observe::NodeView::State::running, 5'000};
+    const QStringList first = story.take(
+        view({{.leader = 1, .isr = {1, 3, 2}, .epoch = 2}, {.leader = 1, .isr = {1, 3}, .epoch = 1}, {.leader = 2, .isr = {2}, .epoch = 2}}));
+    QCOMPARE(first, QStringList{QStringLiteral("Node 2 leads 1 partition(s) again that waited for it, and is in sync again in 1 partition(s).")});
+    const QStringList second = story.take(
+        view({{.leader = 1, .isr = {1, 3, 2}, .epoch = 2}, {.leader = 1, .isr = {1, 3, 2}, .epoch = 2}, {.leader = 2, .isr = {2}, .epoch = 2}}));
+    QCOMPARE(second, QStringList{QStringLiteral("Node 2 leads 1 partition(s) again that waited for it, and is in sync again in 2 partition(s).")});
+    QCOMPARE(story.over(), first);
+    // It ends again: nothing of it is in sync any more.
+    nodes_[2] = {observe::NodeView::State::killed, 9'000};
+    (void)story.take(
+        view({{.leader = 1, .isr = {1, 3, 2}, .epoch = 2}, {.leader = 1, .isr = {1, 3, 2}, .epoch = 2}, {.leader = 2, .isr = {2}, .epoch = 2}}));
+    QCOMPARE(story.over(), second);
+  }
+
+  // "Moved 2 → 1" is over when 1 has ended.
+  void aMoveIsOverWithWhoLeads() {
+    LeaderStory story;
+    (void)story.take(view({{}}));
+    nodes_[2] = {observe::NodeView::State::killed, 2'000};
+    const QStringList told = story.take(view({{.leader = 1, .isr = {1, 3}, .epoch = 1, .at_ms = 2'212}}));
+    QVERIFY(story.over().isEmpty());
+    nodes_[1] = {observe::NodeView::State::killed, 4'000};
+    (void)story.take(view({{.leader = 1, .isr = {1, 3}, .epoch = 1, .at_ms = 2'212}}));
+    QCOMPARE(story.over(), told);
   }
 
   // What the bar above every page says before, during and after a kill.
