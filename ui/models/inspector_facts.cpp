@@ -84,12 +84,16 @@ struct Levels {
   std::int64_t size = 0;
   std::int64_t segments = 0;
   bool known = false;
+  BrokerId last_known_of = kNoBroker;  // nobody leads: as this replica knows it
 };
 
-Levels levels_of(const event::ReplicaCounters* c) {
+// Of the leader; where that has ended, what is known last.
+Levels levels_of(const PartitionView& partition) {
   Levels l;
-  if (c != nullptr) {
+  const KnownCounters known = known_counters(partition);
+  if (const event::ReplicaCounters* c = known.counters; c != nullptr) {
     l.known = true;
+    l.last_known_of = known.leads ? kNoBroker : known.node;
     l.log_start = c->log_start_offset.get();
     l.lso = c->last_stable_offset.get();
     l.hw = c->high_watermark.get();
@@ -100,13 +104,17 @@ Levels levels_of(const event::ReplicaCounters* c) {
   return l;
 }
 
-Levels levels_of(const PartitionView& partition) { return levels_of(partition.leader_counters()); }
-
 QString offset_or_dash(bool known, std::int64_t offset) { return known ? format_offset(offset) : QStringLiteral("–"); }
 
+// When it is, and what was done to nodes by hand until then.
+struct Moment {
+  std::int64_t now_ms = 0;
+  const std::vector<NodeCondition>& conditions;
+};
+
 std::vector<FactSection> explain_partition(const ClusterView& view, const TopicView& topic, const PartitionView& p, const Levels& l,
-                                           std::int64_t now_ms) {
-  std::vector<FactSection> out = explain_replication(p, partition_facts(view, &topic, p, now_ms));
+                                           const Moment& moment) {
+  std::vector<FactSection> out = explain_replication(p, partition_facts(view, &topic, p, moment.now_ms, moment.conditions));
   FactSection lso;
   lso.label = InspectorText::tr("Last stable offset");
   lso.prose = InspectorText::tr("A <b>read_committed</b> consumer stops here: at the first record of a transaction that is still "
@@ -145,6 +153,12 @@ void add_partition_facts(FactSection& s, const PartitionView& p, const Levels& l
   s.facts.push_back(fact(InspectorText::tr("Last stable (LSO)"), offset_or_dash(l.known, l.lso), true));
   s.facts.push_back(fact(InspectorText::tr("High watermark"), offset_or_dash(l.known, l.hw), true));
   s.facts.push_back(fact(InspectorText::tr("Log end (LEO)"), offset_or_dash(l.known, l.leo), true));
+  if (l.last_known_of != kNoBroker) {
+    for (std::size_t i = s.facts.size() - 4; i < s.facts.size(); ++i) {
+      s.facts[i].tone = Fact::Tone::text2;
+    }
+    s.note = InspectorText::tr("Offsets are the last known, of %1: nobody leads.").arg(node_name(l.last_known_of));
+  }
 }
 
 // Committed positions of all groups in one partition.
@@ -157,6 +171,7 @@ FactSection groups_of(const ClusterView& view, const std::string& topic, Partiti
         const std::int64_t at = c.counters->offset.get();
         Fact f = linked(fact(text_of(id), InspectorText::tr("%1, lag %2").arg(at).arg(l.known ? format_count(std::max<std::int64_t>(0, l.hw - at)) : QStringLiteral("–"))),
                         Selection::ofGroup(text_of(id)));
+        f.tone = l.last_known_of != kNoBroker ? Fact::Tone::text2 : Fact::Tone::text;
         s.facts.push_back(f);
       }
     }
@@ -359,7 +374,7 @@ void about_topic(InspectorFacts& out, const ClusterView& view, const Selection& 
     if (p == nullptr) {
       continue;
     }
-    const Levels l = levels_of(holder_of(*p));
+    const Levels l = levels_of(*p);
     offsets += l.leo - l.log_start;
     size += l.size;
     replicas += p->replicas.size();
@@ -413,7 +428,7 @@ void about_topic(InspectorFacts& out, const ClusterView& view, const Selection& 
   out.config = topic_config(*topic);
 }
 
-void about_partition(InspectorFacts& out, const ClusterView& view, const Selection& selection, std::int64_t now_ms) {
+void about_partition(InspectorFacts& out, const ClusterView& view, const Selection& selection, const Moment& moment) {
   const TopicView* topic = nullptr;
   const PartitionView* p = find_partition(view, selection, topic);
   if (p == nullptr) {
@@ -434,7 +449,7 @@ void about_partition(InspectorFacts& out, const ClusterView& view, const Selecti
   s.facts.push_back(fact(InspectorText::tr("Size"), l.known ? format_bytes(l.size) : QStringLiteral("–")));
   s.facts.push_back(fact(InspectorText::tr("Segments"), offset_or_dash(l.known, l.segments)));
   out.overview.push_back(s);
-  const PartitionFacts replication = partition_facts(view, topic, *p, now_ms);
+  const PartitionFacts replication = partition_facts(view, topic, *p, moment.now_ms, moment.conditions);
   out.overview.push_back(explain_partition_now(*p, replication));
   if (FactSection replicas = replicas_section(replication); !replicas.facts.empty()) {
     out.overview.push_back(std::move(replicas));
@@ -444,11 +459,11 @@ void about_partition(InspectorFacts& out, const ClusterView& view, const Selecti
     out.overview.push_back(groups);
   }
   out.overview.push_back(partition_actions(selection));
-  out.explain = explain_partition(view, *topic, *p, l, now_ms);
+  out.explain = explain_partition(view, *topic, *p, l, moment);
   out.config = topic_config(*topic);
 }
 
-void about_range(InspectorFacts& out, const ClusterView& view, const Selection& selection, std::int64_t now_ms) {
+void about_range(InspectorFacts& out, const ClusterView& view, const Selection& selection, const Moment& moment) {
   const TopicView* topic = nullptr;
   const PartitionView* p = find_partition(view, selection, topic);
   if (p == nullptr) {
@@ -469,13 +484,12 @@ void about_range(InspectorFacts& out, const ClusterView& view, const Selection& 
   add_partition_facts(marks, *p, l);
   out.overview.push_back(marks);
   out.overview.push_back(partition_actions(selection));
-  out.explain = explain_partition(view, *topic, *p, l, now_ms);
+  out.explain = explain_partition(view, *topic, *p, l, moment);
   out.config = topic_config(*topic);
 }
 
 void about_record(InspectorFacts& out, const ClusterView& view, const Selection& selection,
-                  const InspectorContext& context) {
-  const std::int64_t now_ms = context.now_ms != 0 ? context.now_ms : QDateTime::currentMSecsSinceEpoch();
+                  const InspectorContext& context, const Moment& moment) {
   const TopicView* topic = nullptr;
   const PartitionView* p = find_partition(view, selection, topic);
   if (p == nullptr) {
@@ -543,7 +557,7 @@ void about_record(InspectorFacts& out, const ClusterView& view, const Selection&
   }
   FactSection actions = partition_actions(selection);
   out.overview.push_back(actions);
-  out.explain = explain_partition(view, *topic, *p, l, now_ms);
+  out.explain = explain_partition(view, *topic, *p, l, moment);
   out.config = topic_config(*topic);
 }
 
@@ -806,6 +820,7 @@ InspectorFacts inspect(const ClusterView& view, const Selection& selection, cons
   InspectorFacts out;
   out.title = selection.address();
   const std::int64_t now_ms = context.now_ms != 0 ? context.now_ms : QDateTime::currentMSecsSinceEpoch();
+  const Moment moment{now_ms, context.conditions};
   switch (selection.kind) {
     case Selection::Kind::none:
     case Selection::Kind::cluster:
@@ -818,13 +833,13 @@ InspectorFacts inspect(const ClusterView& view, const Selection& selection, cons
       about_topic(out, view, selection);
       break;
     case Selection::Kind::partition:
-      about_partition(out, view, selection, now_ms);
+      about_partition(out, view, selection, moment);
       break;
     case Selection::Kind::offset_range:
-      about_range(out, view, selection, now_ms);
+      about_range(out, view, selection, moment);
       break;
     case Selection::Kind::record:
-      about_record(out, view, selection, context);
+      about_record(out, view, selection, context, moment);
       break;
     case Selection::Kind::group:
       about_group(out, view, selection);

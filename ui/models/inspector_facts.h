@@ -14,6 +14,7 @@
 #include "engine/observe/cluster_view.h"
 #include "ui/session/selection.h"
 #include "ui/session/session.h"
+#include "ui/session/session_nodes.h"
 #include "ui/theme/glyphs.h"
 
 namespace hw::ui {
@@ -63,6 +64,7 @@ struct InspectorContext {
   QString record_error;
   std::int64_t quorum_fetch_timeout_ms = 2'000;
   std::int64_t now_ms = 0;  // wall time; 0: that of the call
+  std::vector<NodeCondition> conditions;  // what was done to nodes by hand
 };
 
 [[nodiscard]] InspectorFacts inspect(const observe::ClusterView& view, const Selection& selection,

@@ -209,6 +209,10 @@ FactSection explain_partition_now(const PartitionView& p, const PartitionFacts& 
     s.prose = Words::tr("Only <b>%1 of %2</b> replicas that are needed are in sync: acks=all is refused, and the high watermark stands still.")
                   .arg(facts.in_sync)
                   .arg(facts.min_in_sync);
+  } else if (facts.leader_paused) {
+    s.prose = Words::tr("Its leader, <b>node %1</b>, is paused. Nobody writes or reads here until it goes on, or the controller misses its heartbeats "
+                        "(broker.session.timeout.ms) and another replica that is in sync leads.")
+                  .arg(p.leader.value());
   } else if (facts.leader_silent && leader != nullptr) {
     s.prose = Words::tr("<b>Node %1</b> leads, and answers none of its followers. Nothing more is committed here until it answers again, or the controller "
                         "misses its heartbeats (broker.session.timeout.ms) and another replica that is in sync leads.")
@@ -220,6 +224,9 @@ FactSection explain_partition_now(const PartitionView& p, const PartitionFacts& 
                         .arg(ended.join(QStringLiteral(", ")))
                   : Words::tr("Ended, and still in the in-sync set: <b>%1</b>. No controller is active that could change the set, so the high watermark waits.")
                         .arg(ended.join(QStringLiteral(", ")));
+  } else if (leaving != nullptr && leaving->silenced) {
+    s.prose = Words::tr("<b>Node %1</b> is in the in-sync set and answers nobody: it is %2.").arg(leaving->node).arg(leaving->note);
+    s.note = leaving->holds ? Words::tr("Then the high watermark moves on without it. Nothing committed is lost.") : QString();
   } else if (leaving != nullptr) {
     s.prose = Words::tr("<b>Node %1</b> is in the in-sync set but fell behind %2 s ago. It leaves in <b>%3 s</b> unless it catches up.")
                   .arg(leaving->node)
@@ -254,9 +261,9 @@ FactSection replicas_section(const PartitionFacts& facts) {
   for (const ReplicaFacts& r : facts.replicas) {
     Fact f;
     f.key = node(r.node);
-    f.value = r.leads && !r.fails ? Words::tr("%1 · leader").arg(offset(r.log_end))
+    f.value = r.leads && !r.fails ? (r.silenced ? Words::tr("%1 · leader, %2").arg(offset(r.log_end), r.note) : Words::tr("%1 · leader").arg(offset(r.log_end)))
                       : QStringLiteral("%1 · %2").arg(r.behind > 0 ? QStringLiteral("%1 -%2").arg(offset(r.log_end)).arg(r.behind) : offset(r.log_end), r.note);
-    f.glyph = r.leads && !r.fails ? Glyph::crown : (r.fails ? Glyph::cross : (r.warns ? Glyph::quarter : Glyph::disc));
+    f.glyph = r.leads && !r.fails && !r.silenced ? Glyph::crown : (r.fails ? Glyph::cross : (r.warns ? Glyph::quarter : Glyph::disc));
     f.tone = r.fails ? Fact::Tone::err : (r.warns ? Fact::Tone::warn : Fact::Tone::text);
     f.link = Selection::ofNode(r.node);
     f.words = true;

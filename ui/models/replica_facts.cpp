@@ -4,6 +4,7 @@
 #include <QCoreApplication>
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 #include "ui/painting/text.h"
 
@@ -24,8 +25,11 @@ bool contains(const std::vector<BrokerId>& list, BrokerId one) { return std::fin
 
 QString tenths(std::int64_t ms) { return Words::tr("%1 s").arg(QString::number(static_cast<double>(std::max<std::int64_t>(0, ms)) / 1000, 'f', 1)); }
 
-void say(ReplicaFacts& r, const observe::ClusterView& view, bool leader_gone) {
+void say(ReplicaFacts& r, const observe::ClusterView& view, const NodeCondition& condition, bool leader_gone) {
+  const QString silenced = !r.silenced ? QString() : (condition.paused ? Words::tr("paused") : Words::tr("cut off"));
   if (r.leads && r.online) {
+    r.note = silenced;
+    r.warns = r.silenced;
     return;
   }
   if (!r.online) {
@@ -39,11 +43,11 @@ void say(ReplicaFacts& r, const observe::ClusterView& view, bool leader_gone) {
     r.warns = !r.in_sync;
     return;
   }
-  const bool silent = r.fetched_ms >= kSilentMs;
-  const QString fetch = silent ? Words::tr("no fetch for %1").arg(tenths(r.fetched_ms)) : QString();
+  const bool silent = r.silenced || r.fetched_ms >= kSilentMs;
+  const QString fetch = r.silenced ? silenced : (silent ? Words::tr("no fetch for %1").arg(tenths(r.fetched_ms)) : QString());
   if (r.in_sync) {
     if (r.leaves_ms >= 0) {
-      r.note = Words::tr("leaves in sync in %1").arg(tenths(r.leaves_ms));
+      r.note = r.silenced ? Words::tr("%1, leaves in %2").arg(silenced, tenths(r.leaves_ms)) : Words::tr("leaves in sync in %1").arg(tenths(r.leaves_ms));
       r.warns = true;
     } else {
       r.note = silent ? fetch : Words::tr("in sync");
@@ -60,6 +64,23 @@ void say(ReplicaFacts& r, const observe::ClusterView& view, bool leader_gone) {
 }
 
 }  // namespace
+
+KnownCounters known_counters(const observe::PartitionView& partition) {
+  KnownCounters out;
+  for (const observe::ReplicaView& replica : partition.replicas) {
+    const event::ReplicaCounters* own = replica.counters.get();
+    if (own == nullptr || !replica.online) {
+      continue;
+    }
+    if (replica.node == partition.leader) {
+      return {own, replica.node, true};
+    }
+    if (out.counters == nullptr || own->log_end_offset.get() > out.counters->log_end_offset.get()) {
+      out = {own, replica.node, false};
+    }
+  }
+  return out;
+}
 
 QString ended_text(const observe::NodeView& node) {
   const QString since = format_time(node.since.ms).section(QLatin1Char('.'), 0, 0);
@@ -84,17 +105,12 @@ std::int32_t min_in_sync(const observe::TopicView* topic, const observe::Partiti
   return std::min(wanted, static_cast<std::int32_t>(std::max<std::size_t>(1, partition.replicas.size())));
 }
 
-const event::ReplicaCounters* holder_of(const observe::PartitionView& partition) {
-  const event::ReplicaCounters* holder = partition.leader_counters();
-  for (std::size_t i = 0; partition.leader_counters() == nullptr && i < partition.replicas.size(); ++i) {
-    const event::ReplicaCounters* other = partition.replicas[i].counters.get();
-    holder = other != nullptr && (holder == nullptr || other->log_end_offset.get() > holder->log_end_offset.get()) ? other : holder;
-  }
-  return holder;
-}
-
 PartitionFacts partition_facts(const observe::ClusterView& view, const observe::TopicView* topic, const observe::PartitionView& partition,
-                               std::int64_t now_ms) {
+                               std::int64_t now_ms, const std::vector<NodeCondition>& conditions) {
+  const auto condition_of = [&](std::int32_t node) {
+    const auto at = std::find_if(conditions.begin(), conditions.end(), [node](const NodeCondition& c) { return c.node == node; });
+    return at == conditions.end() ? NodeCondition() : *at;
+  };
   PartitionFacts out;
   out.in_sync = static_cast<std::int32_t>(partition.isr.size());
   out.min_in_sync = min_in_sync(topic, partition);
@@ -115,9 +131,14 @@ PartitionFacts partition_facts(const observe::ClusterView& view, const observe::
     r.online = replica.online && replica.counters != nullptr;
     r.in_sync = contains(partition.isr, replica.node);
     r.eligible = contains(partition.elr, replica.node);
+    const NodeCondition condition = condition_of(r.node);
+    r.silenced = r.online && (condition.paused || condition.cut_off);
+    out.leader_paused = out.leader_paused || (r.leads && r.online && condition.paused);
     r.log_end = replica.counters ? replica.counters->log_end_offset.get() : replica.last_log_end.value();
     if (followed && replica.followed) {
       r.told_end = replica.followed->log_end_offset.get();
+      // What it has told its leader it has, although its own numbers may be older.
+      r.log_end = r.online ? std::max(r.log_end, std::min(r.told_end, out.log_end)) : r.log_end;
       const std::int64_t fetched = std::max(replica.followed->fetched_at_ms.get(), replica.fetcher ? replica.fetcher->fetched_at_ms.get() : 0);
       r.fetched_ms = fetched == 0 ? -1 : std::max<std::int64_t>(0, now_ms - fetched);
       const std::int64_t caught_up = replica.followed->caught_up_at_ms.get();
@@ -133,10 +154,11 @@ PartitionFacts partition_facts(const observe::ClusterView& view, const observe::
   int followers = 0;
   int silent = 0;
   for (const ReplicaFacts& r : out.replicas) {
-    followers += !r.leads && r.online ? 1 : 0;
-    silent += !r.leads && r.online && r.fetched_ms >= kSilentMs ? 1 : 0;
+    const bool heard = !r.leads && r.online && !r.silenced;  // of those it is known why they do not fetch
+    followers += heard ? 1 : 0;
+    silent += heard && r.fetched_ms >= kSilentMs ? 1 : 0;
   }
-  if (followers > 1 && silent == followers) {
+  if (out.leader_paused || (followers > 1 && silent == followers)) {
     out.leader_silent = true;
     for (ReplicaFacts& r : out.replicas) {
       r.leaves_ms = -1;
@@ -150,7 +172,31 @@ PartitionFacts partition_facts(const observe::ClusterView& view, const observe::
     }
   }
   for (ReplicaFacts& r : out.replicas) {
-    say(r, view, out.leader_gone);
+    say(r, view, condition_of(r.node), out.leader_gone);
+  }
+  return out;
+}
+
+Bereft bereft_of(const observe::ClusterView& view, const std::vector<NodeCondition>& conditions, std::int32_t node) {
+  std::set<BrokerId> away{BrokerId(node)};
+  for (const auto& [id, each] : view.nodes) {
+    if (each->state == observe::NodeView::State::killed || each->state == observe::NodeView::State::stopped || (each->registered && each->fenced)) {
+      away.insert(id);
+    }
+  }
+  for (const NodeCondition& each : conditions) {
+    if (each.paused || each.cut_off) {
+      away.insert(BrokerId(each.node));
+    }
+  }
+  Bereft out;
+  for (const auto& [name, topic] : *view.topics) {
+    for (const auto& partition : topic->partitions) {
+      if (partition && partition->leader == BrokerId(node)) {
+        const bool others = std::any_of(partition->isr.begin(), partition->isr.end(), [&](BrokerId id) { return !away.contains(id); });
+        ++(others ? out.move : out.wait);
+      }
+    }
   }
   return out;
 }

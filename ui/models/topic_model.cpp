@@ -130,7 +130,7 @@ void TopicModel::sample(Known& known, bool fresh, double seconds) {
     f.replicas += partition->replicas.size();
     f.leaderless += partition->leader == kNoBroker ? 1U : 0U;
     f.below_min += partition->isr.size() < least ? 1U : 0U;
-    if (const event::ReplicaCounters* c = holder_of(*partition); c != nullptr) {
+    if (const event::ReplicaCounters* c = known_counters(*partition).counters; c != nullptr) {
       end_minus_start += c->log_end_offset.get() - c->log_start_offset.get();
       size_bytes += c->size_bytes.get();
     }
@@ -373,7 +373,7 @@ void TopicModel::setCounted(const QString& topic, std::int64_t count) {
   }
   std::int64_t offsets = 0;
   for (const auto& partition : known->second.facts.topic->partitions) {
-    if (const event::ReplicaCounters* c = partition == nullptr ? nullptr : holder_of(*partition); c != nullptr) {
+    if (const event::ReplicaCounters* c = partition == nullptr ? nullptr : known_counters(*partition).counters; c != nullptr) {
       offsets += c->log_end_offset.get() - c->log_start_offset.get();
     }
   }

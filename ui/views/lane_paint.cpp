@@ -110,7 +110,7 @@ void LaneView::paintExpanded(QPainter& p, int partition, const Place& place, con
   const bool selected = indexOf(selection()) == partition;
   // Header.
   const double y = place.top + m::kHeader / 2 + 1;
-  p.drawPixmap(QPointF(10, y - 7), icon_pixmap(QStringLiteral("chevron-down"), c.text2, 14, devicePixelRatioF()));
+  p.drawPixmap(QPointF(10, y - 7), icon_pixmap(QStringLiteral("chevron-down"), c.text2, 14, devicePixelRatioF() * Theme::current().scale()));
   const QString name = QStringLiteral("p%1").arg(partition);
   text_left(p, 30, y, name, FontRole::data_strong, c.text);
   QStringList isr;
@@ -181,7 +181,7 @@ void LaneView::paintCollapsed(QPainter& p, int partition, const Place& place, co
   const OffsetAxis axis = axisOf(partition, here);
   const double y = place.lanes + m::kCollapsedLane / 2;
   const bool selected = indexOf(selection()) == partition;
-  p.drawPixmap(QPointF(10, y - 7), icon_pixmap(QStringLiteral("chevron-right"), c.text2, 14, devicePixelRatioF()));
+  p.drawPixmap(QPointF(10, y - 7), icon_pixmap(QStringLiteral("chevron-right"), c.text2, 14, devicePixelRatioF() * Theme::current().scale()));
   const QString name = QStringLiteral("p%1").arg(partition);
   text_left(p, 30, y, name, FontRole::data_strong, c.text);
   const double after = 30 + text_width(name, FontRole::data_strong) + 14;
@@ -190,8 +190,10 @@ void LaneView::paintCollapsed(QPainter& p, int partition, const Place& place, co
     paint_glyph(p, Glyph::cross, QPointF(after + 6, y), 12);
     text_left(p, after + 18, y, tr("no leader"), FontRole::data, c.err_t);
   } else {
-    paint_glyph(p, main->online ? Glyph::crown : Glyph::cross, QPointF(after + 6, y), 12);
-    text_fit(p, after + 18, y, plotLeft() - after - 22, tr("node %1").arg(view.leader.value()), FontRole::data, c.text);
+    const bool paused = main->online && conditionOf(view.leader).paused;
+    paint_glyph(p, !main->online ? Glyph::cross : (paused ? Glyph::bolt : Glyph::crown), QPointF(after + 6, y), 12);
+    text_fit(p, after + 18, y, plotLeft() - after - 22, tr("node %1").arg(view.leader.value()), FontRole::data,
+             !main->online ? c.err_t : (paused ? c.warn_t : c.text));
   }
   if (selected) {
     p.fillRect(QRectF(0, place.top + 8, 3, m::kCollapsedLane + 4), c.leader);
@@ -240,10 +242,16 @@ void LaneView::paintCollapsed(QPainter& p, int partition, const Place& place, co
       text_right(p, end_x, below, format_offset(to), FontRole::small_data, c.text3);
     }
     QStringList notes;
+    // Who does not answer is named; of the others it is counted who has everything.
     int followers = 0;
     int behind = 0;
     for (std::size_t r = 0; r < view.replicas.size() && r < here.replicas.size(); ++r) {
-      if (view.replicas[r].node != view.leader) {
+      const observe::ReplicaView& replica = view.replicas[r];
+      if (!replica.online) {
+        notes << tr("node %1 is down").arg(replica.node.value());
+      } else if (conditionOf(replica.node).paused) {
+        notes << tr("node %1 is paused").arg(replica.node.value());
+      } else if (replica.node != view.leader) {
         ++followers;
         behind += here.replicas[r].leo < here.leader.leo ? 1 : 0;
       }

@@ -138,7 +138,10 @@ void LaneView::takeView(const observe::ViewPtr& view) {
   const int count_before = partitionCount();
   view_ = view;
   const observe::TopicView* now = topicView();
-  if (before != now || groups_before != view->groups) {
+  std::vector<NodeCondition> conditions = session_ == nullptr ? std::vector<NodeCondition>() : SessionNodes::of(session_).conditions();
+  const bool touched = conditions != conditions_;
+  conditions_ = std::move(conditions);
+  if (before != now || groups_before != view->groups || touched) {
     if (now != nullptr && expanded_.empty() && !expanded_chosen_ && partitionCount() > 0) {
       expanded_.insert(0);
     }
@@ -172,6 +175,11 @@ void LaneView::takeView(const observe::ViewPtr& view) {
   }
 }
 
+NodeCondition LaneView::conditionOf(BrokerId node) const {
+  const auto at = std::find_if(conditions_.begin(), conditions_.end(), [node](const NodeCondition& c) { return c.node == node.value(); });
+  return at == conditions_.end() ? NodeCondition() : *at;
+}
+
 bool LaneView::sampleLane(int partition, Lane& lane) {
   const observe::PartitionView* view = partitionView(partition);
   if (view == nullptr) {
@@ -179,13 +187,19 @@ bool LaneView::sampleLane(int partition, Lane& lane) {
   }
   std::vector<Levels> replicas;
   Levels leader = lane.leader;
+  const auto levels_of = [](const event::ReplicaCounters& counters) {
+    Levels levels;
+    levels.start = counters.log_start_offset.get();
+    levels.leo = std::max(levels.start, counters.log_end_offset.get());
+    levels.hw = std::clamp(counters.high_watermark.get(), levels.start, levels.leo);
+    levels.lso = std::clamp(counters.last_stable_offset.get(), levels.start, levels.hw);
+    return levels;
+  };
+  const KnownCounters known = known_counters(*view);
   for (const observe::ReplicaView& replica : view->replicas) {
     Levels levels;
     if (replica.counters) {
-      levels.start = replica.counters->log_start_offset.get();
-      levels.leo = std::max(levels.start, replica.counters->log_end_offset.get());
-      levels.hw = std::clamp(replica.counters->high_watermark.get(), levels.start, levels.leo);
-      levels.lso = std::clamp(replica.counters->last_stable_offset.get(), levels.start, levels.hw);
+      levels = levels_of(*replica.counters);
     } else if (replica.last_log_end != kNoOffset) {
       // How far it was when its node went.
       levels.leo = replica.last_log_end.value();
@@ -196,6 +210,9 @@ bool LaneView::sampleLane(int partition, Lane& lane) {
       leader = levels;
     }
     replicas.push_back(levels);
+  }
+  if (known.counters != nullptr && !known.leads) {
+    leader = levels_of(*known.counters);  // what is known last, as the inspector and the page's header have it
   }
   std::vector<std::int64_t> committed;
   for (const observe::GroupView* group : shownGroups()) {
@@ -209,7 +226,7 @@ bool LaneView::sampleLane(int partition, Lane& lane) {
   }
   std::vector<Note> notes;
   if (view->replicas.size() > 1 && expanded_.contains(partition)) {
-    for (ReplicaFacts& r : partition_facts(*view_, topicView(), *view, wall_()).replicas) {
+    for (ReplicaFacts& r : partition_facts(*view_, topicView(), *view, wall_(), conditions_).replicas) {
       notes.push_back({std::move(r.note), r.warns, r.fails, r.holds, r.leaves_ms >= 0 || (r.online && r.warns)});
     }
   }

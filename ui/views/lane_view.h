@@ -21,6 +21,7 @@
 #include "ui/geometry/flag_layout.h"
 #include "ui/geometry/offset_axis.h"
 #include "ui/session/session.h"
+#include "ui/session/session_nodes.h"
 #include "ui/views/object_canvas.h"
 #include "ui/views/record_cache.h"
 
@@ -149,6 +150,7 @@ class LaneView : public ObjectCanvas {
   [[nodiscard]] const observe::PartitionView* partitionView(int partition) const;
   [[nodiscard]] Lane& lane(int partition);
   [[nodiscard]] const Lane* laneIfAny(int partition) const;
+  [[nodiscard]] NodeCondition conditionOf(BrokerId node) const;
   [[nodiscard]] bool sampleLane(int partition, Lane& lane);
   [[nodiscard]] double topOf(int partition) const;
   [[nodiscard]] double heightOf(int partition) const;
@@ -190,6 +192,7 @@ class LaneView : public ObjectCanvas {
   [[nodiscard]] QString markSentence(int partition, geometry::Mark mark) const;
 
   QPointer<Session> session_;
+  std::vector<NodeCondition> conditions_;  // what was done to nodes by hand
   observe::ViewPtr view_;
   QString topic_;
   QString group_;

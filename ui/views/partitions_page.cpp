@@ -473,7 +473,7 @@ void PartitionsPage::refreshStatistics() {
   std::int64_t above = 0;
   std::int64_t biggest = 0;
   for (const auto& partition : t->partitions) {
-    const event::ReplicaCounters* c = partition ? holder_of(*partition) : nullptr;
+    const event::ReplicaCounters* c = partition ? known_counters(*partition).counters : nullptr;
     if (c == nullptr) {
       continue;
     }

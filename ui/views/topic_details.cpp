@@ -105,7 +105,7 @@ void TopicDetails::showStatistics() {
   std::int64_t offsets = 0;
   std::int64_t segments = 0;
   for (const auto& partition : facts_.topic->partitions) {
-    if (const event::ReplicaCounters* c = partition == nullptr ? nullptr : holder_of(*partition); c != nullptr) {
+    if (const event::ReplicaCounters* c = partition == nullptr ? nullptr : known_counters(*partition).counters; c != nullptr) {
       offsets += c->log_end_offset.get() - c->log_start_offset.get();
       segments += c->segments.get();
     }

@@ -320,6 +320,7 @@ void Inspector::refresh() {
   context.cluster_name = session_->clusterName();
   context.bootstrap = session_->bootstrapList();
   context.quorum_fetch_timeout_ms = SessionNodes::of(session_).quorumFetchTimeoutMs();
+  context.conditions = SessionNodes::of(session_).conditions();
   context.storage = session_->storage();
   context.record = record_ ? &*record_ : nullptr;
   context.record_error = record_error_;
@@ -359,6 +360,7 @@ void Inspector::rebuild(const std::vector<FactSection>& sections) {
   for (const FactSection& section : sections) {
     Live live;
     auto* part = new QWidget(body);
+    live.part = part;
     auto* inner = new QVBoxLayout(part);
     inner->setContentsMargins(t.px(kPadding), t.px(10), t.px(kPadding), t.px(10));
     inner->setSpacing(0);
@@ -424,6 +426,7 @@ void Inspector::rebuild(const std::vector<FactSection>& sections) {
 }
 
 void Inspector::fill(const std::vector<FactSection>& sections) {
+  bool grown = false;
   for (std::size_t i = 0; i < sections.size(); ++i) {
     Live& live = live_[i];
     for (std::size_t k = 0; k < live.rows.size(); ++k) {
@@ -431,13 +434,22 @@ void Inspector::fill(const std::vector<FactSection>& sections) {
     }
     if (live.prose != nullptr && live.prose->text() != sections[i].prose) {
       live.prose->setText(sections[i].prose);
+      grown = true;
     }
     if (live.formula != nullptr) {
       live.formula->setLines(sections[i].formula);
     }
     if (live.note != nullptr && live.note->text() != sections[i].note) {
       live.note->setText(sections[i].note);
+      grown = true;
     }
+  }
+  // A sentence that has become longer has its lines at once: half of one says something else.
+  for (std::size_t i = 0; grown && i < live_.size(); ++i) {
+    QCoreApplication::sendPostedEvents(live_[i].part, QEvent::LayoutRequest);
+  }
+  if (grown) {
+    QCoreApplication::sendPostedEvents(body_, QEvent::LayoutRequest);
   }
 }
 

@@ -49,6 +49,7 @@ class Inspector : public QWidget {
  private:
   // The widgets of one section.
   struct Live {
+    QWidget* part = nullptr;
     std::vector<FactRow*> rows;
     TextLabel* prose = nullptr;
     FormulaBox* formula = nullptr;

@@ -308,12 +308,35 @@ class TestQuorum : public QObject {
     const FactSection now = explain_partition_now(*topic->partitions[0], facts);
     QVERIFY2(now.prose.contains(QStringLiteral("Node 3")) && now.prose.contains(QStringLiteral("1.2 s")), qPrintable(now.prose));
     QCOMPARE(now.formula.join(QLatin1Char(' ')), QStringLiteral("HW 42 = min LEO over ISR { n1 55, n2 55, n3 42 }"));
+    // A follower that is paused says nothing of the leader, although nobody else fetches at this moment either.
+    told[2]->fetched_at_ms.set(feed.ms - 1'700);
+    NodeCondition condition;
+    condition.node = 3;
+    condition.paused = true;
+    QVERIFY(partition_facts(*view, topic, *topic->partitions[0], feed.ms).leader_silent);
+    PartitionFacts known = partition_facts(*view, topic, *topic->partitions[0], feed.ms, {condition});
+    QVERIFY(!known.leader_silent);
+    QVERIFY2(known.find(3)->note.startsWith(QStringLiteral("paused")), qPrintable(known.find(3)->note));
+    const QString why = explain_partition_now(*topic->partitions[0], known).prose;
+    QVERIFY2(why.contains(QStringLiteral("Node 3")) && why.contains(QStringLiteral("paused")), qPrintable(why));
+    condition.node = 1;
+    known = partition_facts(*view, topic, *topic->partitions[0], feed.ms, {condition});
+    QVERIFY(known.leader_silent && known.leader_paused);
+    QVERIFY2(explain_partition_now(*topic->partitions[0], known).prose.contains(QStringLiteral("<b>node 1</b>, is paused")), "who leads is paused");
+    // What it told its leader it has, although its own numbers are older.
+    logs[2]->log_end_offset.set(54);
+    QCOMPARE(partition_facts(*view, topic, *topic->partitions[0], feed.ms).find(2)->log_end, std::int64_t{55});
+    logs[2]->log_end_offset.set(55);
+    told[2]->fetched_at_ms.set(feed.ms - 10);
     // The leader's node ends: nobody counts down, and it is said who comes next.
     observe::PartitionView orphan = *topic->partitions[0];
     orphan.replicas[0].online = false;
     orphan.replicas[0].counters.reset();
     const PartitionFacts gone = partition_facts(*view, topic, orphan, feed.ms);
     QVERIFY(gone.leader_gone);
+    const KnownCounters last = known_counters(orphan);
+    QVERIFY(!last.leads);
+    QCOMPARE(last.node, BrokerId(2));  // who is farthest of those that run
     QCOMPARE(gone.find(3)->leaves_ms, std::int64_t{-1});
     QCOMPARE(gone.find(3)->note, QStringLiteral("in sync, may lead"));
     QCOMPARE(explain_partition_now(orphan, gone).formula, QStringList{QStringLiteral("next leader = first in sync of { n2, n3 }")});
@@ -345,6 +368,19 @@ class TestQuorum : public QObject {
     const std::vector<FactSection> explained = explain_replication(*topic->partitions[0], facts);
     QCOMPARE(explained.size(), std::size_t{4});
     QVERIFY2(explained[1].note.contains(QStringLiteral("node 2 may still lead cleanly")), qPrintable(explained[1].note));
+    // The leader's node ends: what was known last stays, and says what it is.
+    feed(event::NodeStarted{.node = BrokerId(1)}, 1);
+    feed(event::NodeStopped{BrokerId(1), false}, 1);
+    view = feed.reducer.publish();
+    const InspectorFacts inspected = inspect(*view, Selection::ofPartition(QStringLiteral("orders"), 0), {});
+    const FactSection& state = inspected.overview.front();
+    const auto fact = [&](const char* key) {
+      const auto at = std::find_if(state.facts.begin(), state.facts.end(), [key](const Fact& f) { return f.key == QLatin1String(key); });
+      return at == state.facts.end() ? QString() : at->value;
+    };
+    QCOMPARE(fact("High watermark"), QStringLiteral("42"));
+    QCOMPARE(fact("Log end (LEO)"), QStringLiteral("55"));
+    QVERIFY2(state.note.contains(QStringLiteral("last known, of node 2")), qPrintable(state.note));
   }
 
   // A topic holds what it held when the node of a leader ends: the farthest of the others has it.
