@@ -24,6 +24,7 @@ list(APPEND HW_UI_SOURCES
   ui/models/offset_reset.cpp ui/models/offset_reset.h
   ui/models/election_history.cpp ui/models/election_history.h
   ui/models/quorum_facts.cpp ui/models/quorum_facts.h
+  ui/models/rate_meter.h
   ui/models/record_history.cpp ui/models/record_history.h
   ui/models/replica_facts.cpp ui/models/replica_facts.h
   ui/models/retention_preview.cpp ui/models/retention_preview.h

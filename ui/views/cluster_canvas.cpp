@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "ui/painting/text.h"
@@ -111,6 +112,7 @@ void ClusterCanvas::setConditions(std::vector<NodeCondition> conditions) {
     static_.invalidate();
     objectsChanged();
     update();
+    static_cast<void>(refreshRates());
     Q_EMIT summaryChanged();
   }
 }
@@ -246,6 +248,15 @@ void ClusterCanvas::tickNow() { onTick(); }
 void ClusterCanvas::onTick() {
   const ClusterModel::Tick tick = model_.tick(now());
   if (tick.structure) {
+bool ClusterCanvas::tickHidden() {
+  const std::int64_t at = now();
+  if (!tick_.isActive() && at - ticked_at_ >= kTickMs) {
+    ticked_at_ = at;
+    static_cast<void>(model_.tick(at));
+  }
+  return model_.moving();
+}
+
     relayout();
     Q_EMIT summaryChanged();
   } else if (tick.changed) {
@@ -400,7 +411,6 @@ void ClusterCanvas::buildEdges() {
   for (const auto& [key, edge] : shown) {
     DrawnEdge drawn;
     drawn.key = key;
-    drawn.broken = edge->broken;
     const QRectF& node = nodes[edge->node].card;
     if (edge->kind == ClusterModel::Edge::Kind::produce) {
       const QRectF& card = layout_.producers[edge->client].card;
@@ -475,12 +485,16 @@ bool ClusterCanvas::refreshRates() {
   for (DrawnEdge& drawn : edges_) {
     const auto edge = model_.edges().find(drawn.key);
     if (edge == model_.edges().end()) {
+  std::set<std::pair<bool, std::size_t>> crossed;  // bundles: what producers, or members, have to do with one node
       continue;
     }
     const bool produces = edge->second.kind == ClusterModel::Edge::Kind::produce;
     const bool many = counts[produces ? 0 : 1] > kPlatesApart;
     QString text = format_rate(edge->second.meter.records_per_second());
+    drawn.broken = edge->second.broken;
+    drawn.halted = edge->second.halted;
     QRectF together;
+    drawn.crossed = drawn.broken && crossed.emplace(produces, edge->second.node).second;
     if (const auto sum = many ? sums.find(end_of(drawn, edge->second)) : sums.end(); sum != sums.end()) {
       text = std::exchange(sum->second.told, true) ? QString() : format_rate(sum->second.rate);
       const auto [x, y] = sum->first.second;
@@ -907,27 +921,34 @@ void ClusterCanvas::paintStatic(QPainter& p) {
 void ClusterCanvas::paintEdges(QPainter& p) {
   const Colors& c = Theme::current().colors();
   p.setRenderHint(QPainter::Antialiasing, true);
-  for (const DrawnEdge& edge : edges_) {
-    const QColor color = edge.broken ? c.err : c.edge;
-    QPen pen(color, edge.width, Qt::SolidLine, Qt::FlatCap);
-    if (edge.broken) {
-      pen.setDashPattern({5 / edge.width, 4 / edge.width});
+  // What is wrong lies above what is not.
+  const auto rank = [](const DrawnEdge& edge) { return edge.broken ? 2 : (edge.halted ? 1 : 0); };
+  for (const int turn : {0, 1, 2}) {
+    for (const DrawnEdge& edge : edges_) {
+      if (rank(edge) != turn) {
+        continue;
+      }
+      const QColor color = edge.broken ? c.err : (edge.halted ? c.warn_line : c.edge);
+      QPen pen(color, edge.width, Qt::SolidLine, Qt::FlatCap);
+      if (edge.broken || edge.halted) {
+        pen.setDashPattern({5 / edge.width, 4 / edge.width});
+      }
+      Cubic shaft = edge.curve;
+      shaft.to.rx() -= 6;  // the head covers the rest
+      QPainterPath path(shaft.from);
+      path.cubicTo(shaft.control1, shaft.control2, shaft.to);
+      p.setPen(pen);
+      p.setBrush(Qt::NoBrush);
+      p.drawPath(path);
+      const auto head = geometry::arrow_head(edge.curve.to, {1, 0});
+      p.setPen(Qt::NoPen);
+      p.setBrush(color);
+      p.drawPolygon(head.data(), static_cast<int>(head.size()));
     }
-    Cubic shaft = edge.curve;
-    shaft.to.rx() -= 6;  // the head covers the rest
-    QPainterPath path(shaft.from);
-    path.cubicTo(shaft.control1, shaft.control2, shaft.to);
-    p.setPen(pen);
-    p.setBrush(Qt::NoBrush);
-    p.drawPath(path);
-    const auto head = geometry::arrow_head(edge.curve.to, {1, 0});
-    p.setPen(Qt::NoPen);
-    p.setBrush(color);
-    p.drawPolygon(head.data(), static_cast<int>(head.size()));
-    if (edge.broken) {
-      const QPointF middle = edge.curve.at(0.5);
-      p.fillRect(QRectF(middle.x() - 8, middle.y() - 8, 16, 16), c.canvas);
-      paint_glyph(p, Glyph::cross, middle, 10);
+  }
+  for (const DrawnEdge& edge : edges_) {
+    if (edge.crossed) {
+      paint_glyph(p, Glyph::cross, edge.curve.at(0.5), 12);
     }
   }
   // The place where an application of one's own would connect.

@@ -43,6 +43,8 @@ class ClusterCanvas : public ObjectCanvas {
   // Ends what timers would do later: tests and pictures.
   void tickNow();
   [[nodiscard]] std::size_t travelling() const { return travellers_.size(); }
+  // While it is hidden somebody else shows its rates: closes them where a second has passed. True while anything flows.
+  bool tickHidden();
   [[nodiscard]] bool timersRunning() const { return tick_.isActive() || motion_.isActive() || later_.isActive(); }
 
   [[nodiscard]] int objectCount() const override;
@@ -85,6 +87,8 @@ class ClusterCanvas : public ObjectCanvas {
     QString text;
     bool broken = false;
     std::int64_t lit_until = 0;
+    bool halted = false;
+    bool crossed = false;  // the one of its bundle with a cross
   };
   struct DrawnLink {
     std::size_t link = 0;   // of the model
@@ -154,6 +158,7 @@ class ClusterCanvas : public ObjectCanvas {
   std::function<std::int64_t()> clock_;
   std::int64_t sampled_at_ = -1'000;
   std::int64_t lags_at_ = -1'000;
+  std::int64_t ticked_at_ = -1'000;
 };
 
 }  // namespace hw::ui

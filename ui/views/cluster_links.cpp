@@ -194,7 +194,7 @@ QString ClusterCanvas::linkText(const ClusterModel::Link& link) const {
     case Trouble::none:
       break;
   }
-  return rate.isEmpty() ? tr("replicates") : tr("replicates %1").arg(rate);
+  return tr("replicates %1").arg(rate.isEmpty() ? QStringLiteral("0/s") : rate);
 }
 
 QString ClusterCanvas::linkSentence(const ClusterModel::Link& link) const {

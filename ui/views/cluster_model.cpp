@@ -120,6 +120,7 @@ void ClusterModel::applyConditions() {
 
 std::size_t ClusterModel::nodeIndex(BrokerId id) const {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
+  judgeEdges();
     if (nodes_[i].id == id.value()) {
       return i;
     }
@@ -346,7 +347,6 @@ void ClusterModel::rebuildEdges() {
         at->second.client = p;
         at->second.node = n;
         at->second.live = true;
-        at->second.broken = nodes_[n].offline();
       }
     }
   }
@@ -369,7 +369,6 @@ void ClusterModel::rebuildEdges() {
         edge.member = m;
         edge.node = n;
         edge.live = true;
-        edge.broken = nodes_[n].offline();
         edge.partitions.emplace_back(topic, partition);
       }
     }
@@ -460,6 +459,20 @@ void ClusterModel::takeBatch(const event::BatchAppended& batch, std::int64_t now
   }
   const QString edge_key = produce_edge(from.key, nodes_[node].id);
   const auto [edge, fresh] = edges_.try_emplace(edge_key);
+  judgeEdges();
+}
+
+// Nothing flows to who has ended or is paused. Clients still reach one that is cut off, but what flowed before it was is no measure.
+void ClusterModel::judgeEdges() {
+  for (auto& [key, edge] : edges_) {
+    const Node& node = nodes_[edge.node];
+    const bool halted = node.condition.paused || node.condition.cut_off;
+    if (node.offline() || node.condition.paused || (halted && !edge.halted)) {
+      edge.meter.stop();
+    }
+    edge.broken = node.offline();
+    edge.halted = halted && !edge.broken;
+  }
   if (fresh || added) {
     changes.structure = true;
     edge->second.kind = Edge::Kind::produce;
@@ -674,12 +687,7 @@ ClusterModel::Tick ClusterModel::tick(std::int64_t now_ms) {
     if (!node.counters) {
       continue;
     }
-    const auto records = static_cast<double>(node.counters->records_in.get());
-    const auto bytes = static_cast<double>(node.counters->bytes_in.get());
-    const auto known = node_totals_.find(node.id);
-    const double new_records = known == node_totals_.end() ? 0 : records - known->second.first;
-    const double new_bytes = known == node_totals_.end() ? 0 : bytes - known->second.second;
-    node_totals_[node.id] = {records, bytes};
+    const Flow fresh = taken_in_[node.id].take(node.counters, node.counters->records_in.get(), node.counters->bytes_in.get());
     double seen_records = 0;
     double seen_bytes = 0;
     for (const auto& [key, edge] : edges_) {
@@ -692,8 +700,8 @@ ClusterModel::Tick ClusterModel::tick(std::int64_t now_ms) {
     const bool scale = skipped_ && seen_records > 0;
     for (auto& [key, edge] : edges_) {
       if (edge.kind == Edge::Kind::produce && edge.node == n) {
-        edge.meter.add(scale ? new_records * edge.sampled_records / seen_records : edge.sampled_records,
-                       scale && seen_bytes > 0 ? new_bytes * edge.sampled_bytes / seen_bytes : edge.sampled_bytes);
+        edge.meter.add(scale ? fresh.records * edge.sampled_records / seen_records : edge.sampled_records,
+                       scale && seen_bytes > 0 ? fresh.bytes * edge.sampled_bytes / seen_bytes : edge.sampled_bytes);
         edge.sampled_records = 0;
         edge.sampled_bytes = 0;
       }
@@ -707,32 +715,25 @@ ClusterModel::Tick ClusterModel::tick(std::int64_t now_ms) {
       ++readers[place];
     }
   }
-  std::map<std::pair<std::string, std::int32_t>, std::pair<double, double>> deltas;
+  std::map<std::pair<std::string, std::int32_t>, Flow> shares;
   for (const auto& [place, count] : readers) {
     const observe::TopicView* topic = view_->find_topic(place.first);
     const auto index = static_cast<std::size_t>(place.second);
     if (topic == nullptr || index >= topic->partitions.size() || !topic->partitions[index]) {
       continue;
     }
-    const auto* counters = topic->partitions[index]->leader_counters();
-    if (counters == nullptr) {
+    const observe::ReplicaView* leader = topic->partitions[index]->replica(topic->partitions[index]->leader);
+    if (leader == nullptr || !leader->counters) {
       continue;
     }
-    const std::pair<double, double> now = {static_cast<double>(counters->records_out.get()),
-                                           static_cast<double>(counters->bytes_out.get())};
-    const auto known = out_totals_.find(place);
-    if (known != out_totals_.end()) {
-      deltas[place] = {std::max(0.0, now.first - known->second.first) / count,
-                       std::max(0.0, now.second - known->second.second) / count};
-    }
-    out_totals_[place] = now;
+    const Flow fresh = handed_out_[place].take(leader->counters, leader->counters->records_out.get(), leader->counters->bytes_out.get());
+    shares[place] = {fresh.records / count, fresh.bytes / count};
   }
-  std::erase_if(out_totals_, [&](const auto& entry) { return !readers.contains(entry.first); });
+  std::erase_if(handed_out_, [&](const auto& entry) { return !readers.contains(entry.first); });
   for (auto& [key, edge] : edges_) {
     for (const auto& place : edge.partitions) {
-      const auto delta = deltas.find(place);
-      if (delta != deltas.end()) {
-        edge.meter.add(delta->second.first, delta->second.second);
+      if (const auto share = shares.find(place); share != shares.end()) {
+        edge.meter.add(share->second);
       }
     }
     const double before = edge.meter.records_per_second();
@@ -787,3 +788,6 @@ ClusterModel::Tick ClusterModel::tick(std::int64_t now_ms) {
 }
 
 }  // namespace hw::ui
+  }
+  judgeEdges();
+  for (auto& [key, edge] : edges_) {

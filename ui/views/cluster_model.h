@@ -18,9 +18,11 @@
 
 #include "engine/observe/cluster_view.h"
 #include "ui/painting/shapes.h"
+#include "ui/models/group_lag.h"
+#include "ui/models/rate_meter.h"
 #include "ui/session/selection.h"
 #include "ui/session/session_nodes.h"
-#include "ui/views/rate_meter.h"
+#include "ui/theme/glyphs.h"
 
 namespace hw::ui {
 
@@ -118,6 +120,7 @@ class ClusterModel {
     double sampled_bytes = 0;
     bool live = false;           // part of the picture now
   };
+    bool halted = false;     // it runs, and is paused or cut off
   // What one node copies from another: the partitions that the first leads and the second follows.
   struct Link {
     enum class Trouble : std::uint8_t { none, down, paused, cut, slow, silent };
@@ -226,6 +229,8 @@ class ClusterModel {
   observe::ViewPtr view_;
   std::vector<NodeCondition> conditions_;
   QString wanted_topic_;
+  void judgeEdges();
+  [[nodiscard]] bool silent(BrokerId leader) const;  // nobody there, or paused
   QString focus_topic_;
   std::vector<Node> nodes_;
   std::vector<Producer> producers_;  // in order of appearance; a placeholder last
@@ -240,8 +245,9 @@ class ClusterModel {
   std::map<std::string, Spread> spreads_;
   std::uint64_t looked_ = 0;
   std::function<std::int64_t()> wall_;
-  std::map<std::int32_t, std::pair<double, double>> node_totals_;  // records, bytes in at the last tick
-  std::map<std::pair<std::string, std::int32_t>, std::pair<double, double>> out_totals_;
+  std::function<LagStatus(const QString&)> judge_;
+  std::map<std::int32_t, Rise> taken_in_;                                 // by nodes
+  std::map<std::pair<std::string, std::int32_t>, Rise> handed_out_;       // by leaders of partitions
   // Keys of the newest batches by partition, for the squares on the way to consumers.
   struct Remembered {
     std::int64_t offset = 0;

@@ -155,9 +155,14 @@ ClusterPage::ClusterPage(QWidget* parent)
   table_later_.setSingleShot(true);
   table_later_.setInterval(500);
   connect(&table_later_, &QTimer::timeout, this, [this] {
-    if (forms_->currentWidget() == table_view_) {
+    if (forms_->currentWidget() == table_view_ && isVisible()) {
+      // The picture closes its rates only while it is seen.
+      const bool flows = canvas_->tickHidden();
       refreshTable();
     }
+      if (flows) {
+        table_later_.start();
+      }
   });
 }
 

@@ -254,8 +254,11 @@ PartitionsPage::PartitionsPage(QWidget* parent)
     Q_EMIT openRequested(Selection::ofRecord(this->topic(), row.partition, row.offset));
   });
   statistics_later_.setSingleShot(true);
-  statistics_later_.setInterval(1'000);
+  statistics_later_.setInterval(100);
   connect(&statistics_later_, &QTimer::timeout, this, &PartitionsPage::refreshStatistics);
+  rates_later_.setSingleShot(true);
+  rates_later_.setInterval(1'000);
+  connect(&rates_later_, &QTimer::timeout, this, &PartitionsPage::sampleRates);
   table_later_.setSingleShot(true);
   table_later_.setInterval(500);
   connect(&table_later_, &QTimer::timeout, this, [this] {
@@ -295,11 +298,11 @@ void PartitionsPage::setTopic(const QString& topic) {
   groups_seen_.reset();
   in_ = {};
   out_ = {};
-  last_in_ = -1;
-  last_out_ = -1;
+  came_.clear();
+  handed_.clear();
   if (view()) {
     refreshGroups();
-    refreshStatistics();
+    sampleRates();
     bool replicated = false;
     if (const observe::TopicView* t = view()->find_topic(topic.toStdString())) {
       for (const auto& p : t->partitions) {
@@ -362,6 +365,12 @@ void PartitionsPage::frame() {
   lanes_->takeView(now);
   if (!statistics_later_.isActive()) {
     statistics_later_.start();
+  }
+  if (!rates_later_.isActive()) {
+    // From here on there is something to be measured.
+    static_cast<void>(in_.tick(steady_.elapsed()));
+    static_cast<void>(out_.tick(steady_.elapsed()));
+    rates_later_.start();
   }
   if (forms_->currentWidget() == table_view_ && !table_later_.isActive()) {
     table_later_.start();
@@ -457,9 +466,46 @@ void PartitionsPage::refreshMode() {
   following_->setAccessibleName(on ? tr("Following the end of each log") : tr("Follow the end of each log"));
 }
 
+const observe::TopicView* PartitionsPage::topicView() const {
+  const observe::ViewPtr now = view() ? view() : session()->view();
+  return now->find_topic(topic().toStdString());
+}
+
+void PartitionsPage::sampleRates() {
+  const observe::TopicView* t = topicView();
+  if (t == nullptr) {
+    return;
+  }
+  came_.resize(t->partitions.size());
+  handed_.resize(t->partitions.size());
+  Flow came;
+  Flow handed;
+  for (std::size_t i = 0; i < t->partitions.size(); ++i) {
+    const auto& partition = t->partitions[i];
+    const observe::ReplicaView* leader = partition ? partition->replica(partition->leader) : nullptr;
+    if (leader == nullptr || !leader->counters) {
+      continue;
+    }
+    const event::ReplicaCounters& c = *leader->counters;
+    came += came_[i].take(leader->counters, c.records_in.get(), c.bytes_in.get());
+    handed += handed_[i].take(leader->counters, c.records_out.get(), c.bytes_out.get());
+  }
+  if (!std::exchange(rates_missed_, false)) {
+    in_.add(came);
+    out_.add(handed);
+  }
+  const bool flows = in_.tick(steady_.elapsed());
+  const bool reads = out_.tick(steady_.elapsed());
+  refreshStatistics();
+  rates_missed_ = !isVisible();
+  if ((flows || reads) && isVisible()) {
+    rates_later_.start();  // until they have come to rest
+  }
+}
+
 void PartitionsPage::refreshStatistics() {
   const observe::ViewPtr now = view() ? view() : session()->view();
-  const observe::TopicView* t = now->find_topic(topic().toStdString());
+  const observe::TopicView* t = topicView();
   if (t == nullptr) {
     strip_->setValues({});
     return;
@@ -467,42 +513,23 @@ void PartitionsPage::refreshStatistics() {
   std::int64_t held = 0;
   std::int64_t bytes = 0;
   std::int64_t segments = 0;
-  std::int64_t in = 0;
-  std::int64_t in_bytes = 0;
-  std::int64_t out = 0;
   std::int64_t above = 0;
   std::int64_t biggest = 0;
   for (const auto& partition : t->partitions) {
-    const event::ReplicaCounters* c = partition ? known_counters(*partition).counters : nullptr;
-    if (c == nullptr) {
+    // What a leader that has ended held, the replica that is farthest has too.
+    const KnownCounters known = partition ? known_counters(*partition) : KnownCounters();
+    if (known.counters == nullptr) {
       continue;
     }
-    const bool leads = c == partition->leader_counters();
-    const std::int64_t leo = c->log_end_offset.get();
-    const std::int64_t length = std::max<std::int64_t>(0, leo - c->log_start_offset.get());
+    const event::ReplicaCounters& c = *known.counters;
+    const std::int64_t leo = c.log_end_offset.get();
+    const std::int64_t length = std::max<std::int64_t>(0, leo - c.log_start_offset.get());
     held += length;
     biggest = std::max(biggest, length);
-    bytes += c->size_bytes.get();
-    segments += std::max<std::int64_t>(1, c->segments.get());
-    if (!leads) {
-      continue;
-    }
-    above += std::max<std::int64_t>(0, leo - c->high_watermark.get());
-    in += c->records_in.get();
-    in_bytes += c->bytes_in.get();
-    out += c->records_out.get();
+    bytes += c.size_bytes.get();
+    segments += std::max<std::int64_t>(1, c.segments.get());
+    above += std::max<std::int64_t>(0, leo - c.high_watermark.get());
   }
-  const std::int64_t at = steady_.elapsed();
-  if (last_in_ >= 0) {
-    in_.add(static_cast<double>(std::max<std::int64_t>(0, in - last_in_)),
-            static_cast<double>(std::max<std::int64_t>(0, in_bytes - last_bytes_in_)));
-    out_.add(static_cast<double>(std::max<std::int64_t>(0, out - last_out_)), 0);
-  }
-  last_in_ = in;
-  last_out_ = out;
-  last_bytes_in_ = in_bytes;
-  const bool flows = in_.tick(at);
-  const bool reads = out_.tick(at);
   std::int64_t worst = -1;
   QString worst_group;
   for (const auto& [id, group] : *now->groups) {
@@ -512,7 +539,7 @@ void PartitionsPage::refreshStatistics() {
       if (c.topic != t->name || !c.counters || index >= t->partitions.size() || !t->partitions[index]) {
         continue;
       }
-      const auto* counters = t->partitions[index]->leader_counters();
+      const auto* counters = known_counters(*t->partitions[index]).counters;
       const std::int64_t offset = c.counters->offset.get();
       if (counters != nullptr && offset >= 0) {
         lag = std::max<std::int64_t>(0, lag) + std::max<std::int64_t>(0, counters->high_watermark.get() - offset);
@@ -541,9 +568,6 @@ void PartitionsPage::refreshStatistics() {
   }
   strip_->setValues(std::move(values));
   header()->setCount({});
-  if ((flows || reads) && isVisible()) {
-    statistics_later_.start();  // until the rates have come to rest
-  }
 }
 
 void PartitionsPage::resizeEvent(QResizeEvent* event) {

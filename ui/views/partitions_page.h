@@ -4,8 +4,8 @@
 
 #include <QTimer>
 
+#include "ui/models/rate_meter.h"
 #include "ui/views/lane_view.h"
-#include "ui/views/rate_meter.h"
 #include "ui/window/command_source.h"
 #include "ui/window/page.h"
 
@@ -55,6 +55,8 @@ class PartitionsPage : public Page, public CommandSource {
   void refreshScroll();
   void refreshMode();
   void refreshStatistics();
+  void sampleRates();
+  [[nodiscard]] const observe::TopicView* topicView() const;
   void readSelection();
   void showEmpty();
 
@@ -76,14 +78,15 @@ class PartitionsPage : public Page, public CommandSource {
   QStackedWidget* forms_;
   LaneTable* table_;
   QTableView* table_view_;
-  QTimer statistics_later_;
+  QTimer statistics_later_;  // numbers of this moment: with the lanes, and no more often than anybody reads
+  QTimer rates_later_;       // closes the rates, about once a second
   QTimer table_later_;
   QTimer read_later_;
   RateMeter in_;
   RateMeter out_;
-  std::int64_t last_in_ = -1;
-  std::int64_t last_out_ = -1;
-  std::int64_t last_bytes_in_ = 0;
+  std::vector<Rise> came_;    // by partition
+  std::vector<Rise> handed_;
+  bool rates_missed_ = false;  // nobody has looked for a while: what came meanwhile is not of one second
   QElapsedTimer steady_;
   std::shared_ptr<const void> topics_seen_;
   std::shared_ptr<const void> groups_seen_;

@@ -35,7 +35,6 @@ list(APPEND HW_UI_SOURCES
   ui/views/quorum_canvas.cpp ui/views/quorum_canvas.h
   ui/views/quorum_page.cpp ui/views/quorum_page.h
   ui/views/quorum_table.cpp ui/views/quorum_table.h
-  ui/views/rate_meter.h
   ui/views/rebalance_table.cpp ui/views/rebalance_table.h
   ui/views/record_cache.cpp ui/views/record_cache.h
   ui/views/record_detail.cpp ui/views/record_detail.h

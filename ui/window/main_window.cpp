@@ -85,9 +85,7 @@ MainWindow::MainWindow(Session* session, const Options& options, QWidget* parent
   showPage(pages_.front()->id());
   applyWidth();
   focusPage();
-  last_in_ = recordsIn();
-  last_out_ = recordsOut();
-  since_rates_.start();
+  steady_.start();
   frame();
   sampleRates();
 }
@@ -326,19 +324,14 @@ std::int64_t MainWindow::recordsIn() const {
   return sum;
 }
 
-std::int64_t MainWindow::recordsOut() const {
-  std::int64_t sum = 0;
-  for (const auto& [id, node] : session_->view()->nodes) {
-    sum += node->counters == nullptr ? 0 : node->counters->records_out.get();
-  }
-  return sum;
-}
-
 void MainWindow::frame() {
   if (session_ == nullptr) {
     return;
   }
   if (!rates_->isActive()) {
+    // From here on there is something to be measured.
+    static_cast<void>(in_.tick(steady_.elapsed()));
+    static_cast<void>(out_.tick(steady_.elapsed()));
     rates_->start();
   }
   if (paused_) {
@@ -397,15 +390,22 @@ void MainWindow::sampleRates() {
   if (session_ == nullptr) {
     return;
   }
-  const double seconds = std::max(0.001, static_cast<double>(since_rates_.restart()) / 1000.0);
-  const std::int64_t in = recordsIn();
-  const std::int64_t out = recordsOut();
-  values_.records_in = static_cast<double>(std::max<std::int64_t>(0, in - last_in_)) / seconds;
-  values_.records_out = static_cast<double>(std::max<std::int64_t>(0, out - last_out_)) / seconds;
-  const bool moving = in != last_in_ || out != last_out_;
-  last_in_ = in;
-  last_out_ = out;
   const observe::ViewPtr view = session_->view();
+  Flow came;
+  Flow handed;
+  for (const auto& [id, node] : view->nodes) {
+    if (node->counters != nullptr) {
+      came += came_[id].take(node->counters, node->counters->records_in.get(), 0);
+      handed += handed_[id].take(node->counters, node->counters->records_out.get(), 0);
+    }
+  }
+  in_.add(came);
+  out_.add(handed);
+  const bool moving = came.records > 0 || handed.records > 0;
+  const bool flows = in_.tick(steady_.elapsed());
+  const bool reads = out_.tick(steady_.elapsed());
+  values_.records_in = in_.records_per_second();
+  values_.records_out = out_.records_per_second();
   values_.port = session_->bootstrap().section(QLatin1Char(':'), -1);
   if (view->connections != clients_seen_ || view->groups != groups_seen_) {
     clients_seen_ = view->connections;
@@ -419,7 +419,7 @@ void MainWindow::sampleRates() {
   status_->setValues(values_);
   top_->setStorage(session_->storage());
   top_->setCluster(session_->clusterName());
-  if (moving) {
+  if (moving || flows || reads) {
     rates_->start();
   }
 }

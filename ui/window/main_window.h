@@ -10,10 +10,12 @@
 #include <QElapsedTimer>
 #include <QMainWindow>
 #include <QPointer>
+#include <map>
 #include <vector>
 
 #include "ui/models/fault_facts.h"
 #include "ui/models/leader_story.h"
+#include "ui/models/rate_meter.h"
 #include "ui/session/selection.h"
 #include "ui/session/session.h"
 #include "ui/session/session_nodes.h"
@@ -125,7 +127,6 @@ class MainWindow : public QMainWindow {
   void endHints();
   [[nodiscard]] bool textHasFocus() const;
   [[nodiscard]] std::int64_t recordsIn() const;
-  [[nodiscard]] std::int64_t recordsOut() const;
   void restore();
   void store();
 
@@ -174,10 +175,12 @@ class MainWindow : public QMainWindow {
   bool greeted_ = false;  // the demo's first partition has been selected
 
   FrameMeter meter_;
-  QElapsedTimer since_rates_;
+  QElapsedTimer steady_;
+  RateMeter in_;
+  RateMeter out_;
+  std::map<BrokerId, Rise> came_;    // by node
+  std::map<BrokerId, Rise> handed_;
   QElapsedTimer foreign_since_;  // records of other clients have been there since then
-  std::int64_t last_in_ = 0;
-  std::int64_t last_out_ = 0;
   QTimer* rates_;    // runs out 1 s after the last frame
   QTimer* message_;
   StatusBar::Values values_;

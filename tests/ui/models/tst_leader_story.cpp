@@ -6,6 +6,7 @@
 #include "ui/models/client_facts.h"
 #include "ui/models/fault_facts.h"
 #include "ui/models/leader_story.h"
+#include "ui/models/rate_meter.h"
 
 using namespace hw;      // NOLINT(google-build-using-namespace): a test
 using namespace hw::ui;  // NOLINT(google-build-using-namespace): a test
@@ -217,6 +218,29 @@ class TestLeaderStory : public QObject {
     nodes_[1] = {observe::NodeView::State::killed, 4'000};
     (void)story.take(view({{.leader = 1, .isr = {1, 3}, .epoch = 1, .at_ms = 2'212}}));
     QCOMPARE(story.over(), told);
+  }
+
+  // Another leader's counters are another story: what it has handed out before is no rate of this second.
+  void aRateBeginsAnewWithOtherCounters() {
+    Rise rise;
+    const auto first = std::make_shared<int>();
+    const auto second = std::make_shared<int>();
+    QCOMPARE(rise.take(first, 100, 1'000).records, 0.0);
+    QCOMPARE(rise.take(first, 104, 1'400).records, 4.0);
+    QCOMPARE(rise.take(second, 7, 70).records, 0.0);
+    QCOMPARE(rise.take(second, 9, 90).bytes, 20.0);
+    QCOMPARE(rise.take(second, 9, 90).records, 0.0);
+    RateMeter meter;
+    (void)meter.tick(0);
+    meter.add(4, 400);
+    QVERIFY(meter.tick(1'000));
+    QCOMPARE(meter.records_per_second(), 4.0);
+    meter.stop();
+    QCOMPARE(meter.records_per_second(), 0.0);
+    (void)meter.tick(2'000);
+    meter.add(2, 200);
+    QVERIFY(meter.tick(3'000));
+    QCOMPARE(meter.records_per_second(), 2.0);  // what was before it stopped is not in it
   }
 
   // What the bar above every page says before, during and after a kill.

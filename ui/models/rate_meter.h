@@ -1,18 +1,57 @@
 // SPDX-License-Identifier: Apache-2.0
-// RateMeter: what flows per second, from a running total sampled about once a second, over the last three seconds.
+// RateMeter: what flows per second, from a running total sampled about once a second, over the last three seconds. Every rate of the
+// window is one of these, so that what stands beside each other agrees.
+// Rise: what a pair of counters has risen by since it was last looked at, to fill a meter with.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <utility>
 
 namespace hw::ui {
+
+struct Flow {
+  double records = 0;
+  double bytes = 0;
+  Flow& operator+=(const Flow& other) noexcept {
+    records += other.records;
+    bytes += other.bytes;
+    return *this;
+  }
+};
+
+class Rise {
+ public:
+  // `of`: the counters' object. Another one, of a leader elsewhere or of a node that started again, begins anew.
+  Flow take(std::shared_ptr<const void> of, std::int64_t records, std::int64_t bytes) {
+    const bool same = of != nullptr && of == of_;
+    of_ = std::move(of);
+    const std::int64_t more = records - std::exchange(records_, records);
+    const std::int64_t more_bytes = bytes - std::exchange(bytes_, bytes);
+    return same ? Flow{static_cast<double>(std::max<std::int64_t>(0, more)), static_cast<double>(std::max<std::int64_t>(0, more_bytes))} : Flow{};
+  }
+
+ private:
+  std::shared_ptr<const void> of_;
+  std::int64_t records_ = 0;
+  std::int64_t bytes_ = 0;
+};
 
 class RateMeter {
  public:
   void add(double records, double bytes) noexcept {
     records_ += records;
     bytes_ += bytes;
+  }
+  void add(const Flow& flow) noexcept { add(flow.records, flow.bytes); }
+  // Nothing flows from now on, and nobody has to wait until the window has passed.
+  void stop() noexcept {
+    count_ = 0;
+    records_per_s_ = 0;
+    bytes_per_s_ = 0;
   }
   // Closes a sample. Returns true while anything is left in the window.
   bool tick(std::int64_t now_ms) noexcept {
