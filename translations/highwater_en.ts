@@ -2,6 +2,16 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="en_US" sourcelanguage="en_US">
 <context>
+    <name>ClusterModel</name>
+    <message numerus="yes">
+        <source>%1 of the %Ln partition(s) that it reads have no leader that answers</source>
+        <translation>
+            <numerusform>%1 of the %Ln partition that it reads has no leader that answers</numerusform>
+            <numerusform>%1 of the %Ln partitions that it reads have no leader that answers</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>ConfigEffects</name>
     <message numerus="yes">
         <source>%Ln segment(s), %1, become deletable: %2 records</source>

@@ -13,8 +13,10 @@
 namespace hw::ui {
 
 QList<Page*> create_pages(QWidget* parent) {
-  return {new ClusterPage(parent), new PartitionsPage(parent), new MessagesPage(parent), new GroupsPage(parent),
-          new QuorumPage(parent), new TopicsPage(parent)};
+  auto* cluster = new ClusterPage(parent);
+  auto* groups = new GroupsPage(parent);
+  cluster->setGroups(groups->model());
+  return {cluster, new PartitionsPage(parent), new MessagesPage(parent), groups, new QuorumPage(parent), new TopicsPage(parent)};
 }
 
 Page* create_clients_page(QWidget* parent) { return new ClientsPage(parent); }

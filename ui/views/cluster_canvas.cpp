@@ -53,6 +53,9 @@ Glyph node_glyph(const ClusterModel::Node& node) {
 }
 
 Glyph group_glyph(const ClusterModel::Group& group) {
+  if (group.trouble_glyph != Glyph::none) {
+    return group.trouble_glyph;
+  }
   if (group.plain || group.state == QLatin1String("Stable")) {
     return Glyph::disc;
   }
@@ -109,10 +112,10 @@ ClusterCanvas::ClusterCanvas(QWidget* parent) : ObjectCanvas(parent) {
 void ClusterCanvas::setConditions(std::vector<NodeCondition> conditions) {
   if (model_.setConditions(std::move(conditions))) {
     static_cast<void>(refreshLinks());
+    static_cast<void>(refreshRates());
     static_.invalidate();
     objectsChanged();
     update();
-    static_cast<void>(refreshRates());
     Q_EMIT summaryChanged();
   }
 }
@@ -245,9 +248,6 @@ void ClusterCanvas::sample(bool only_selected) {
 
 void ClusterCanvas::tickNow() { onTick(); }
 
-void ClusterCanvas::onTick() {
-  const ClusterModel::Tick tick = model_.tick(now());
-  if (tick.structure) {
 bool ClusterCanvas::tickHidden() {
   const std::int64_t at = now();
   if (!tick_.isActive() && at - ticked_at_ >= kTickMs) {
@@ -257,11 +257,14 @@ bool ClusterCanvas::tickHidden() {
   return model_.moving();
 }
 
+void ClusterCanvas::onTick() {
+  const ClusterModel::Tick tick = model_.tick(now());
+  if (tick.structure) {
     relayout();
     Q_EMIT summaryChanged();
   } else if (tick.changed) {
     const bool links = refreshLinks();
-    if (refreshRates() || links) {
+    if (refreshRates() || links || tick.cards) {
       static_.invalidate();
       update();
     }
@@ -482,19 +485,19 @@ bool ClusterCanvas::refreshRates() {
     sums[end_of(drawn, edge->second)].rate += rate;
     counts[edge->second.kind == ClusterModel::Edge::Kind::produce ? 0 : 1] += format_rate(rate).isEmpty() ? 0 : 1;
   }
+  std::set<std::pair<bool, std::size_t>> crossed;  // bundles: what producers, or members, have to do with one node
   for (DrawnEdge& drawn : edges_) {
     const auto edge = model_.edges().find(drawn.key);
     if (edge == model_.edges().end()) {
-  std::set<std::pair<bool, std::size_t>> crossed;  // bundles: what producers, or members, have to do with one node
       continue;
     }
-    const bool produces = edge->second.kind == ClusterModel::Edge::Kind::produce;
-    const bool many = counts[produces ? 0 : 1] > kPlatesApart;
-    QString text = format_rate(edge->second.meter.records_per_second());
     drawn.broken = edge->second.broken;
     drawn.halted = edge->second.halted;
-    QRectF together;
+    const bool produces = edge->second.kind == ClusterModel::Edge::Kind::produce;
     drawn.crossed = drawn.broken && crossed.emplace(produces, edge->second.node).second;
+    const bool many = counts[produces ? 0 : 1] > kPlatesApart;
+    QString text = format_rate(edge->second.meter.records_per_second());
+    QRectF together;
     if (const auto sum = many ? sums.find(end_of(drawn, edge->second)) : sums.end(); sum != sums.end()) {
       text = std::exchange(sum->second.told, true) ? QString() : format_rate(sum->second.rate);
       const auto [x, y] = sum->first.second;
@@ -787,9 +790,10 @@ QString ClusterCanvas::objectSentence(int index) const {
       if (g.plain) {
         return tr("%1, a consumer without a group").arg(g.id);
       }
-      return tr("consumer group %1, %2, generation %3, %Ln members", nullptr, static_cast<int>(g.members.size()))
-          .arg(g.id, g.state)
-          .arg(g.generation);
+      const QString told = tr("consumer group %1, %2, generation %3, %Ln members", nullptr, static_cast<int>(g.members.size()))
+                               .arg(g.id, g.state)
+                               .arg(g.generation);
+      return g.trouble.isEmpty() ? told : QStringLiteral("%1: %2, %3").arg(told, g.trouble, g.trouble_sentence);
     }
     case What::member: {
       const ClusterModel::Group& g = model_.groups()[item.a];
@@ -805,8 +809,9 @@ QString ClusterCanvas::objectSentence(int index) const {
     }
     case What::controller: {
       const ClusterModel::Controller& c = model_.controllers()[item.a];
-      return c.leader ? tr("controller %1, leads the quorum").arg(c.id)
-                      : (c.online ? tr("controller %1, follows").arg(c.id) : tr("controller %1, stopped").arg(c.id));
+      return c.silent() ? (c.condition.paused ? tr("controller %1, paused").arg(c.id) : tr("controller %1, cut off from the others").arg(c.id))
+             : c.leader ? tr("controller %1, leads the quorum").arg(c.id)
+                        : (c.online ? tr("controller %1, follows").arg(c.id) : tr("controller %1, stopped").arg(c.id));
     }
   }
   return {};
@@ -1082,8 +1087,9 @@ void ClusterCanvas::paintGroupCard(QPainter& p, std::size_t index) {
   const Glyph glyph = group_glyph(group);
   paint_glyph(p, glyph, QPointF(place.card.left() + 18, y), 12);
   const double right = place.card.right() - 12;
-  const bool steady = group.state == QLatin1String("Stable");
-  QString state = group.plain ? tr("no group") : group.state;
+  const bool troubled = !group.trouble.isEmpty();
+  const bool steady = !troubled && group.state == QLatin1String("Stable");
+  QString state = group.plain ? tr("no group") : (troubled ? group.trouble : group.state);
   if (steady) {
     state = tr("Stable · gen %1").arg(group.generation);
   }
@@ -1095,7 +1101,7 @@ void ClusterCanvas::paintGroupCard(QPainter& p, std::size_t index) {
     state_width = text_width(state, FontRole::caption);
   }
   text_fit(p, name, y, right - state_width - 8 - name, group.id, FontRole::body_strong, c.text, Qt::ElideMiddle);
-  text_right(p, right, y, state, FontRole::caption, glyph == Glyph::quarter ? c.warn_t : c.text2);
+  text_right(p, right, y, state, FontRole::caption, glyph == Glyph::quarter ? c.warn_t : (glyph == Glyph::cross ? c.err_t : c.text2));
   if (place.card.height() > place.header.height() + 4) {
     paint_hline(p, place.card.left() + 1, place.card.right() - 1, place.header.bottom(), c.hair);
   }
@@ -1169,8 +1175,10 @@ void ClusterCanvas::paintControllers(QPainter& p) {
   const QRectF& card = layout_.controllers;
   paint_card(p, card);
   text_left(p, card.left() + 12, card.top() + 16, tr("Controllers"), FontRole::body_strong, c.text);
-  text_right(p, card.right() - 12, card.top() + 16, tr("epoch %1").arg(model_.controllerEpoch()), FontRole::caption,
-             c.text2);
+  const auto& all = model_.controllers();
+  const bool led = std::any_of(all.begin(), all.end(), [](const ClusterModel::Controller& each) { return each.leader; });
+  text_right(p, card.right() - 12, card.top() + 16,
+             (led ? tr("epoch %1") : tr("no leader · epoch %1")).arg(model_.controllerEpoch()), FontRole::caption, led ? c.text2 : c.err_t);
   paint_hline(p, card.left() + 1, card.right() - 1, card.top() + 32, c.hair);
   for (std::size_t i = 0; i < layout_.controller_chips.size(); ++i) {
     const ClusterModel::Controller& controller = model_.controllers()[i];
@@ -1181,7 +1189,7 @@ void ClusterCanvas::paintControllers(QPainter& p) {
     p.setBrush(c.canvas);
     p.drawRoundedRect(chip.adjusted(line / 2, line / 2, -line / 2, -line / 2), 3, 3);
     p.setRenderHint(QPainter::Antialiasing, false);
-    const Glyph glyph = controller.leader ? Glyph::crown : (controller.online ? Glyph::disc : Glyph::cross);
+    const Glyph glyph = !controller.online ? Glyph::cross : (controller.silent() ? Glyph::bolt : (controller.leader ? Glyph::crown : Glyph::disc));
     paint_glyph(p, glyph, QPointF(chip.left() + 15, chip.center().y()), 12);
     text_left(p, chip.left() + 27, chip.center().y(), QStringLiteral("c%1").arg(controller.id), FontRole::data, c.text);
   }

@@ -30,6 +30,7 @@ class ClusterCanvas : public ObjectCanvas {
   void takeView(const observe::ViewPtr& view, const QString& bootstrap);
   // What was done to nodes by hand; before takeView().
   void setConditions(std::vector<NodeCondition> conditions);
+  void setJudge(std::function<LagStatus(const QString& group)> judge) { model_.setJudge(std::move(judge)); }
   void setDetail(geometry::Detail detail);
   [[nodiscard]] geometry::Detail detail() const { return detail_; }
   // The size that the canvas may fill without scrolling, in widget pixels.
@@ -42,9 +43,9 @@ class ClusterCanvas : public ObjectCanvas {
   void setClock(std::function<std::int64_t()> clock) { clock_ = std::move(clock); }
   // Ends what timers would do later: tests and pictures.
   void tickNow();
-  [[nodiscard]] std::size_t travelling() const { return travellers_.size(); }
   // While it is hidden somebody else shows its rates: closes them where a second has passed. True while anything flows.
   bool tickHidden();
+  [[nodiscard]] std::size_t travelling() const { return travellers_.size(); }
   [[nodiscard]] bool timersRunning() const { return tick_.isActive() || motion_.isActive() || later_.isActive(); }
 
   [[nodiscard]] int objectCount() const override;
@@ -86,9 +87,9 @@ class ClusterCanvas : public ObjectCanvas {
     QRectF plate;      // empty: no rate
     QString text;
     bool broken = false;
-    std::int64_t lit_until = 0;
     bool halted = false;
     bool crossed = false;  // the one of its bundle with a cross
+    std::int64_t lit_until = 0;
   };
   struct DrawnLink {
     std::size_t link = 0;   // of the model
@@ -157,8 +158,8 @@ class ClusterCanvas : public ObjectCanvas {
   QElapsedTimer steady_;
   std::function<std::int64_t()> clock_;
   std::int64_t sampled_at_ = -1'000;
-  std::int64_t lags_at_ = -1'000;
   std::int64_t ticked_at_ = -1'000;
+  std::int64_t lags_at_ = -1'000;
 };
 
 }  // namespace hw::ui

@@ -2,10 +2,12 @@
 #include "ui/views/cluster_model.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 
 #include "ui/geometry/cluster_layout.h"
 #include "ui/models/client_facts.h"
+#include "ui/painting/text.h"
 
 namespace hw::ui {
 
@@ -16,6 +18,7 @@ constexpr std::size_t kRemembered = 24;
 constexpr std::int64_t kBrightMs = 700;
 constexpr std::size_t kMaxPartitionsRemembered = 256;
 constexpr std::size_t kMaxProducers = 256;
+constexpr std::string_view kOffsetsTopic = "__consumer_offsets";
 constexpr std::size_t kLagGroups = 64;  // more than any canvas shows
 
 QString text(const std::string& value) { return QString::fromStdString(value); }
@@ -44,6 +47,16 @@ QString produce_edge(const QString& producer, std::int32_t node) {
 
 QString consume_edge(const QString& group, const QString& member, std::int32_t node) {
   return QStringLiteral("c|%1|%2|%3").arg(group, member).arg(node);
+}
+
+// Which partition of the offsets' topic a group is kept in: whoever leads it coordinates the group. |String.hashCode()| as Kafka has it.
+std::size_t coordinator_place(const QString& group, std::size_t partitions) {
+  std::uint32_t hash = 0;
+  for (const QChar c : group) {
+    hash = 31 * hash + c.unicode();
+  }
+  const std::int64_t number = static_cast<std::int32_t>(hash);
+  return number == std::numeric_limits<std::int32_t>::min() ? 0 : static_cast<std::size_t>(std::abs(number)) % partitions;
 }
 
 // Two trees hold the same objects.
@@ -107,20 +120,27 @@ bool ClusterModel::setConditions(std::vector<NodeCondition> conditions) {
   }
   conditions_ = std::move(conditions);
   applyConditions();
+  judgeEdges();
   judgeLinks();
+  static_cast<void>(judgeGroups());
   return true;
 }
 
 void ClusterModel::applyConditions() {
+  const auto of = [this](std::int32_t id) {
+    const auto found = std::find_if(conditions_.begin(), conditions_.end(), [id](const NodeCondition& c) { return c.node == id; });
+    return found == conditions_.end() ? NodeCondition() : *found;
+  };
   for (Node& node : nodes_) {
-    const auto found = std::find_if(conditions_.begin(), conditions_.end(), [&](const NodeCondition& c) { return c.node == node.id; });
-    node.condition = found == conditions_.end() ? NodeCondition() : *found;
+    node.condition = of(node.id);
+  }
+  for (Controller& controller : controllers_) {
+    controller.condition = of(controller.id);
   }
 }
 
 std::size_t ClusterModel::nodeIndex(BrokerId id) const {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-  judgeEdges();
     if (nodes_[i].id == id.value()) {
       return i;
     }
@@ -221,7 +241,7 @@ void ClusterModel::rebuildNodeList() {
     if (node->controller) {
       // The last one elected may have given up the lead since.
       const bool leads = id == view_->controller && online && (view_->quorum->voters.empty() || view_->quorum->leader == id);
-      controllers_.push_back({id.value(), leads, online});
+      controllers_.push_back({id.value(), leads, online, {}});
     }
     if (!node->broker) {
       continue;
@@ -241,9 +261,15 @@ void ClusterModel::rebuildNodeList() {
   applyConditions();
   topic_count_ = 0;
   partition_count_ = 0;
+  internal_partitions_ = 0;
+  internal_topics_.clear();
   for (const auto& [name, topic] : *view_->topics) {
     topic_count_ += topic->internal ? 0 : 1;
     partition_count_ += topic->internal ? 0 : static_cast<int>(topic->partitions.size());
+    if (topic->internal) {
+      internal_partitions_ += static_cast<int>(topic->partitions.size());
+      internal_topics_ << text(name);
+    }
     for (const auto& [id, partitions] : spreads_.at(name).leads) {
       if (const std::size_t at = nodeIndex(id); at < nodes_.size()) {
         nodes_[at].leaders += partitions;
@@ -308,6 +334,65 @@ void ClusterModel::rebuildGroups() {
     groups_.push_back(std::move(shown));
   }
   groups_.insert(groups_.end(), plain_.begin(), plain_.end());
+  static_cast<void>(judgeGroups());
+}
+
+bool ClusterModel::silent(BrokerId leader) const {
+  const std::size_t at = nodeIndex(leader);
+  return at >= nodes_.size() || nodes_[at].offline() || nodes_[at].condition.paused;
+}
+
+bool ClusterModel::judgeGroups() {
+  bool changed = false;
+  const observe::TopicView* offsets = view_ ? view_->find_topic(kOffsetsTopic) : nullptr;
+  for (Group& group : groups_) {
+    if (group.plain) {
+      continue;
+    }
+    QString word;
+    QString sentence;
+    Glyph glyph = Glyph::none;
+    const std::size_t place = offsets == nullptr || offsets->partitions.empty() ? 0 : coordinator_place(group.id, offsets->partitions.size());
+    const observe::PartitionView* kept = offsets != nullptr && place < offsets->partitions.size() ? offsets->partitions[place].get() : nullptr;
+    int reads = 0;
+    int stand = 0;
+    const std::string* before = nullptr;  // a member's partitions come topic by topic
+    const observe::TopicView* topic = nullptr;
+    for (const Member& member : group.members) {
+      for (const auto& [name, partition] : member.partitions) {
+        if (before == nullptr || *before != name) {
+          topic = view_->find_topic(name);
+        }
+        before = &name;
+        const auto index = static_cast<std::size_t>(partition);
+        if (topic != nullptr && partition >= 0 && index < topic->partitions.size() && topic->partitions[index]) {
+          ++reads;
+          stand += silent(topic->partitions[index]->leader) ? 1 : 0;
+        }
+      }
+    }
+    const LagStatus status = judge_ ? judge_(group.id) : LagStatus::ok;
+    if (kept != nullptr && silent(kept->leader)) {
+      const bool paused = kept->leader != kNoBroker && nodeIndex(kept->leader) < nodes_.size() && !nodes_[nodeIndex(kept->leader)].offline();
+      word = paused ? tr("coordinator paused") : tr("no coordinator");
+      glyph = Glyph::cross;
+      sentence = (paused ? tr("its coordinator, node %2, is paused; last known state %1") : tr("its coordinator is down; last known state %1")).arg(group.state);
+      sentence = paused ? sentence.arg(kept->leader.value()) : sentence;
+    } else if (stand > 0) {
+      word = tr("%1 of %2 stand still").arg(format_count(stand), format_count(reads));
+      glyph = Glyph::cross;
+      sentence = tr("%1 of the %Ln partition(s) that it reads have no leader that answers", nullptr, reads).arg(format_count(stand));
+    } else if (severity(status) >= severity(LagStatus::slow)) {
+      word = status_word(status);
+      glyph = glyph_of(status);
+      sentence = status_rule(status);
+    }
+    changed = changed || word != group.trouble || sentence != group.trouble_sentence;
+    group.trouble = std::move(word);
+    group.trouble_glyph = glyph;
+    group.trouble_sentence = std::move(sentence);
+  }
+  return changed;
 }
 
 void ClusterModel::refreshProducers(std::int64_t now_ms) {
@@ -374,6 +459,20 @@ void ClusterModel::rebuildEdges() {
     }
   }
   std::erase_if(edges_, [](const auto& entry) { return !entry.second.live; });
+  judgeEdges();
+}
+
+// Nothing flows to who has ended or is paused. Clients still reach one that is cut off, but what flowed before it was is no measure.
+void ClusterModel::judgeEdges() {
+  for (auto& [key, edge] : edges_) {
+    const Node& node = nodes_[edge.node];
+    const bool halted = node.condition.paused || node.condition.cut_off;
+    if (node.offline() || node.condition.paused || (halted && !edge.halted)) {
+      edge.meter.stop();
+    }
+    edge.broken = node.offline();
+    edge.halted = halted && !edge.broken;
+  }
 }
 
 std::optional<std::size_t> ClusterModel::producerOf(ConnectionId id, std::int64_t now_ms, bool& added) {
@@ -459,20 +558,6 @@ void ClusterModel::takeBatch(const event::BatchAppended& batch, std::int64_t now
   }
   const QString edge_key = produce_edge(from.key, nodes_[node].id);
   const auto [edge, fresh] = edges_.try_emplace(edge_key);
-  judgeEdges();
-}
-
-// Nothing flows to who has ended or is paused. Clients still reach one that is cut off, but what flowed before it was is no measure.
-void ClusterModel::judgeEdges() {
-  for (auto& [key, edge] : edges_) {
-    const Node& node = nodes_[edge.node];
-    const bool halted = node.condition.paused || node.condition.cut_off;
-    if (node.offline() || node.condition.paused || (halted && !edge.halted)) {
-      edge.meter.stop();
-    }
-    edge.broken = node.offline();
-    edge.halted = halted && !edge.broken;
-  }
   if (fresh || added) {
     changes.structure = true;
     edge->second.kind = Edge::Kind::produce;
@@ -625,6 +710,7 @@ ClusterModel::Changes ClusterModel::take(const observe::ViewPtr& view, std::int6
     }
     if (nodes || topics || groups || clients) {
       rebuildEdges();
+      static_cast<void>(judgeGroups());
       changes.structure = true;
     }
     takeEvents(now_ms, changes);
@@ -736,11 +822,16 @@ ClusterModel::Tick ClusterModel::tick(std::int64_t now_ms) {
         edge.meter.add(share->second);
       }
     }
+  }
+  judgeEdges();
+  for (auto& [key, edge] : edges_) {
     const double before = edge.meter.records_per_second();
     result.again = edge.meter.tick(now_ms) || result.again;
     result.changed = result.changed || before != edge.meter.records_per_second();
   }
   tickLinks(now_ms, result);
+  result.cards = judgeGroups();
+  result.changed = result.changed || result.cards;
   result.changed = sampleLags(kLagGroups) || result.changed;
   for (Group& group : groups_) {
     for (Member& member : group.members) {
@@ -788,6 +879,3 @@ ClusterModel::Tick ClusterModel::tick(std::int64_t now_ms) {
 }
 
 }  // namespace hw::ui
-  }
-  judgeEdges();
-  for (auto& [key, edge] : edges_) {

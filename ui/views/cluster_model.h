@@ -8,6 +8,7 @@
 
 #include <QCoreApplication>
 #include <QString>
+#include <QStringList>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -17,9 +18,9 @@
 #include <vector>
 
 #include "engine/observe/cluster_view.h"
-#include "ui/painting/shapes.h"
 #include "ui/models/group_lag.h"
 #include "ui/models/rate_meter.h"
+#include "ui/painting/shapes.h"
 #include "ui/session/selection.h"
 #include "ui/session/session_nodes.h"
 #include "ui/theme/glyphs.h"
@@ -101,11 +102,17 @@ class ClusterModel {
     bool plain = false;  // a consumer without a group
     std::vector<Member> members;
     std::int64_t seen_ms = 0;
+    // What is wrong with it, the worst first: its coordinator is gone, partitions that it reads are, or it does not keep up.
+    QString trouble;           // in a word; empty: nothing
+    Glyph trouble_glyph = Glyph::none;
+    QString trouble_sentence;
   };
   struct Controller {
     std::int32_t id = -1;
     bool leader = false;
     bool online = true;
+    NodeCondition condition;  // what was done to its node by hand
+    [[nodiscard]] bool silent() const { return online && (condition.paused || condition.cut_off); }
   };
   struct Edge {
     enum class Kind : std::uint8_t { produce, consume } kind = Kind::produce;
@@ -113,6 +120,7 @@ class ClusterModel {
     std::size_t member = 0;  // of the group
     std::size_t node = 0;
     bool broken = false;     // the node is offline
+    bool halted = false;     // it runs, and is paused or cut off
     std::vector<std::pair<std::string, std::int32_t>> partitions;  // that a member reads
     QString topic;           // that a producer wrote to when the edge appeared
     RateMeter meter;
@@ -120,7 +128,6 @@ class ClusterModel {
     double sampled_bytes = 0;
     bool live = false;           // part of the picture now
   };
-    bool halted = false;     // it runs, and is paused or cut off
   // What one node copies from another: the partitions that the first leads and the second follows.
   struct Link {
     enum class Trouble : std::uint8_t { none, down, paused, cut, slow, silent };
@@ -156,9 +163,14 @@ class ClusterModel {
     bool again = false;
     bool changed = false;    // rates, lags, colours
     bool structure = false;  // a card came or went
+    bool cards = false;      // a word on a card
   };
   Tick tick(std::int64_t now_ms);
 
+  // How the Groups page judges a group: it watches them all, so that both say the same. Null: nobody judges.
+  void setJudge(std::function<LagStatus(const QString& group)> judge) { judge_ = std::move(judge); }
+  // Looks again at what is wrong with groups; true where that is something else.
+  bool judgeGroups();
   // Reads the lag of the first `groups` groups; true where one differs.
   bool sampleLags(std::size_t groups);
 
@@ -177,6 +189,9 @@ class ClusterModel {
   [[nodiscard]] int partitionCount() const { return partition_count_; }
   // Partitions that were looked at for how topics lie on nodes, since the beginning: the work that tests count.
   [[nodiscard]] std::uint64_t looked() const { return looked_; }
+  // Of internal topics, which the other counts leave out. Nodes lead these, too.
+  [[nodiscard]] int internalPartitions() const { return internal_partitions_; }
+  [[nodiscard]] const QStringList& internalTopics() const { return internal_topics_; }
   // Edges above this rate show no single records.
   static constexpr double kJourneysBelow = 20;
   static constexpr std::int64_t kLingerMs = 5'000;
@@ -214,6 +229,8 @@ class ClusterModel {
   void rebuildEdges();
   void refreshSpreads();
   static void spread(Spread& known, const std::shared_ptr<const observe::TopicView>& topic);
+  void judgeEdges();
+  [[nodiscard]] bool silent(BrokerId leader) const;  // nobody there, or paused
   void rebuildLinks();
   void judgeLinks();
   void tickLinks(std::int64_t now_ms, Tick& result);
@@ -229,8 +246,6 @@ class ClusterModel {
   observe::ViewPtr view_;
   std::vector<NodeCondition> conditions_;
   QString wanted_topic_;
-  void judgeEdges();
-  [[nodiscard]] bool silent(BrokerId leader) const;  // nobody there, or paused
   QString focus_topic_;
   std::vector<Node> nodes_;
   std::vector<Producer> producers_;  // in order of appearance; a placeholder last
@@ -240,6 +255,8 @@ class ClusterModel {
   std::int32_t controller_epoch_ = 0;
   int topic_count_ = 0;
   int partition_count_ = 0;
+  int internal_partitions_ = 0;
+  QStringList internal_topics_;
   std::map<QString, Edge> edges_;
   std::vector<Link> links_;
   std::map<std::string, Spread> spreads_;

@@ -95,9 +95,7 @@ void ClusterPage::act(NodeAction action, int node) {
     if (self == nullptr) {
       return;
     }
-    const auto happened = [self](const QString& sentence) {
-      self->note({sentence});
-    };
+    const auto happened = [self, action, node](const QString& sentence) { self->noteDone(action, node, sentence); };
     if (!error.isEmpty()) {
       self->tell(tr("Node %1: %2").arg(node).arg(error), true);
       return;
@@ -141,6 +139,14 @@ void ClusterPage::act(NodeAction action, int node) {
 }
 
 void ClusterPage::killOrStart(int node) {
+// What was done to the node before is over.
+void ClusterPage::noteDone(NodeAction action, int node, const QString& sentence) {
+  Done& done = done_[node];
+  lines_.removeAll(done.sentence);
+  done = {action, sentence};
+  note({sentence});
+}
+
   if (SessionNodes::of(session()).conditionOf(node).down) {
     act(NodeAction::start, node);
     return;

@@ -12,6 +12,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "ui/models/group_model.h"
 #include "ui/painting/shapes.h"
 #include "ui/painting/text.h"
 #include "ui/views/cluster_table.h"
@@ -159,10 +160,10 @@ ClusterPage::ClusterPage(QWidget* parent)
       // The picture closes its rates only while it is seen.
       const bool flows = canvas_->tickHidden();
       refreshTable();
-    }
       if (flows) {
         table_later_.start();
       }
+    }
   });
 }
 
@@ -254,8 +255,7 @@ std::optional<QPoint> ClusterPage::freeSpot(QSize size) const {
 }
 
 void ClusterPage::note(const QStringList& sentences) {
-  lines_ += sentences;
-  lines_ = lines_.mid(std::max<qsizetype>(0, lines_.size() - kLinesTold));
+  lines_ = (sentences + lines_).mid(0, kLinesTold);
   shown_ = story();
   tell(shown_);
 }
@@ -263,19 +263,58 @@ void ClusterPage::note(const QStringList& sentences) {
 // One sentence a line; on a low page they share the lines, and on a narrow one there are fewer, so that the picture keeps its own.
 QString ClusterPage::story() const {
   if (narrow_) {
-    return lines_.mid(std::max<qsizetype>(0, lines_.size() - kLinesNarrow)).join(QLatin1Char('\n'));
+    return lines_.mid(0, kLinesNarrow).join(QLatin1Char('\n'));
   }
   return lines_.join(height() < Theme::current().px(kLowPage) ? QLatin1Char(' ') : QLatin1Char('\n'));
+}
+
+void ClusterPage::setGroups(const GroupModel* groups) {
+  canvas_->setJudge([groups](const QString& group) {
+    const GroupFacts* facts = groups->facts(group);
+    return facts == nullptr ? LagStatus::ok : facts->status;
+  });
+}
+
+qsizetype ClusterPage::dropOver() {
+  qsizetype over = 0;
+  for (const QString& sentence : story_.over()) {
+    over += lines_.removeAll(sentence);
+  }
+  std::erase_if(done_, [&](const auto& each) {
+    const NodeCondition at = SessionNodes::of(session()).conditionOf(each.first);
+    bool holds = true;
+    switch (each.second.action) {
+      case NodeAction::kill:
+      case NodeAction::cut_power:
+      case NodeAction::stop:
+        holds = at.down || at.working;
+        break;
+      case NodeAction::pause:
+        holds = at.paused;
+        break;
+      case NodeAction::cut_off:
+        holds = at.cut_off;
+        break;
+      case NodeAction::slow:
+        holds = at.slow;
+        break;
+      case NodeAction::start:
+      case NodeAction::resume:
+      case NodeAction::heal:
+        holds = !at.down;
+        break;
+    }
+    over += holds ? 0 : lines_.removeAll(each.second.sentence);
+    return !holds;
+  });
+  return over;
 }
 
 void ClusterPage::frame() {
   const SessionNodes& nodes = SessionNodes::of(session());
   canvas_->setConditions(nodes.conditions());
   const QStringList told = story_.take(view());
-  qsizetype over = 0;
-  for (const QString& sentence : story_.over()) {
-    over += lines_.removeAll(sentence);  // it stood, and is not so any more
-  }
+  const qsizetype over = dropOver();
   if (!told.isEmpty() || (over > 0 && told_->text() == shown_)) {
     note(told);
   } else if (told_->text().isEmpty() && view()->nodes.size() > 1 && !nodes.profile().isEmpty()) {
@@ -292,7 +331,8 @@ void ClusterPage::refreshSummary() {
   QStringList parts;
   parts << tr("%Ln nodes", nullptr, static_cast<int>(m.nodes().size()));
   parts << tr("%Ln topics", nullptr, m.topicCount());
-  parts << tr("%Ln partitions", nullptr, m.partitionCount());
+  const QString partitions = tr("%Ln partitions", nullptr, m.partitionCount());
+  parts << (m.internalPartitions() == 0 ? partitions : tr("%1 + %2 internal").arg(partitions, format_count(m.internalPartitions())));
   int groups = 0;
   for (const ClusterModel::Group& g : m.groups()) {
     groups += g.plain ? 0 : 1;
@@ -301,6 +341,10 @@ void ClusterPage::refreshSummary() {
     parts << tr("%Ln groups", nullptr, groups);
   }
   header()->setCount(parts.join(QStringLiteral(" · ")));
+  header()->setToolTip(m.internalPartitions() == 0 ? QString()
+                                                   : tr("Nodes lead and copy the partitions of internal topics like all others, and what is said of "
+                                                        "leaders counts them: %1 of %2.")
+                                                         .arg(format_count(m.internalPartitions()), m.internalTopics().join(QStringLiteral(", "))));
   if (m.topicCount() == 0 && session() != nullptr && !m.nodes().empty()) {
     PageNotice notice;
     notice.title = tr("No topics yet");

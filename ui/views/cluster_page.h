@@ -2,6 +2,8 @@
 // ClusterPage (P1): the cluster canvas with its header, legend, table form and the hint of a first run.
 #pragma once
 
+#include <map>
+
 #include "ui/models/leader_story.h"
 #include "ui/views/cluster_canvas.h"
 #include "ui/window/command_source.h"
@@ -14,6 +16,7 @@ class QTableView;
 namespace hw::ui {
 
 class ClusterTable;
+class GroupModel;
 class CommandRegistry;
 class LegendBar;
 class TextLabel;
@@ -33,6 +36,8 @@ class ClusterPage : public Page, public CommandSource {
   [[nodiscard]] QRect anchor(const Selection& selection) const override;
   [[nodiscard]] std::optional<QPoint> freeSpot(QSize size) const override;
   [[nodiscard]] ClusterCanvas* canvas() const { return canvas_; }
+  // Who judges how groups keep up; outlives the page.
+  void setGroups(const GroupModel* groups);
 
  protected:
   void frame() override;
@@ -49,7 +54,9 @@ class ClusterPage : public Page, public CommandSource {
   void killOrStart(int node);
   void openFaults(int node);
   void tell(const QString& sentence, bool bad = false);
-  void note(const QStringList& sentences);  // the newest ones stay
+  void note(const QStringList& sentences);  // the newest come first, and stay
+  void noteDone(NodeAction action, int node, const QString& sentence);
+  [[nodiscard]] qsizetype dropOver();       // what is said and is not so any more; how many lines
   [[nodiscard]] QString story() const;      // of them
 
   ClusterCanvas* canvas_;
@@ -61,7 +68,12 @@ class ClusterPage : public Page, public CommandSource {
   SegmentedControl* detail_;
   TextLabel* told_;
   LeaderStory story_;
-  QStringList lines_;  // what happened lately
+  QStringList lines_;  // what happened lately, the newest first
+  struct Done {
+    NodeAction action;
+    QString sentence;
+  };
+  std::map<int, Done> done_;  // by hand, to a node: the last of it
   QString shown_;      // of it
   bool narrow_ = false;
   CommandRegistry* commands_ = nullptr;

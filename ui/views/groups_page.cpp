@@ -260,6 +260,7 @@ GroupsPage::GroupsPage(QWidget* parent)
 
 void GroupsPage::attach(Session* session) {
   ListPage::attach(session);
+  connect(session, &Session::frameReady, this, &GroupsPage::watch);
   refresh();
 }
 
@@ -413,6 +414,18 @@ void GroupsPage::refresh() {
   // Times go on although nothing moves: signs of life every second, "3 min ago" now and then.
   const GroupFacts* f = model_->facts(current_);
   settleIn(model_->ticking() || (f != nullptr && !f->group->members.empty()) ? 1'000 : 10'000);
+}
+
+// The rail's mark and the cards of the Cluster page are about how groups keep up now, not when this page was shown last.
+void GroupsPage::watch() {
+  const std::int64_t now = clock_();
+  if (isVisible() || (now >= watched_ms_ && now - watched_ms_ < kWatchedMs)) {
+    return;
+  }
+  watched_ms_ = now;
+  follow_selection_ = false;
+  model_->update(*session()->view(), now);
+  follow_selection_ = true;
 }
 
 bool GroupsPage::kindShown(GroupKind kind) const { return kinds_[static_cast<std::size_t>(kind)]->isChecked(); }

@@ -61,6 +61,7 @@ class GroupsPage : public ListPage, public CommandSource {
   void resizeEvent(QResizeEvent* event) override;
 
  private:
+  void watch();
   void refreshDetails(std::int64_t now_ms);
   void fitHeights();
   void refreshNotice();
@@ -94,6 +95,8 @@ class GroupsPage : public ListPage, public CommandSource {
   QString current_;
   bool as_table_ = false;
   bool follow_selection_ = true;
+  static constexpr std::int64_t kWatchedMs = 1'000;
+  std::int64_t watched_ms_ = 0;  // while the page is hidden
   ConsumerCommand last_options_;
   std::vector<KeyCounter::Share> keys_;
   QString keys_of_;              // "topic/partition" that keys_ is of

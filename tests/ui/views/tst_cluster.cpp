@@ -5,6 +5,7 @@
 #include <QSignalSpy>
 #include <QTableView>
 #include <QtTest>
+#include <algorithm>
 
 #include "tests/ui/support/fake_session.h"
 #include "ui/theme/theme.h"
@@ -59,6 +60,11 @@ class TestCluster : public QObject {
   void replica_rows_are_painted_with_tokens_data();
   void replica_rows_are_painted_with_tokens();
   void an_edge_appears_with_its_rate();
+  void nothing_flows_to_a_node_that_is_out();
+  void the_table_has_the_rates_of_now();
+  void a_group_says_what_is_wrong_with_it();
+  void controllers_are_as_their_nodes();
+  void internal_partitions_are_counted_beside();
   void records_travel_and_arrive();
   void reduced_motion_lights_the_plate();
   void nothing_changes_nothing_is_painted();
@@ -156,6 +162,130 @@ void TestCluster::an_edge_appears_with_its_rate() {
     QCOMPARE(edge.meter.records_per_second(), 0.0);
   }
   QTRY_VERIFY(!f.canvas().timersRunning());
+}
+
+void TestCluster::nothing_flows_to_a_node_that_is_out() {
+  FakeSession::Options options;
+  options.nodes = 3;
+  Fixture f(options);
+  const auto rate = [&](std::int32_t id) {
+    double sum = 0;
+    for (const auto& [key, edge] : f.canvas().model().edges()) {
+      sum += f.canvas().model().nodes()[edge.node].id == id ? edge.meter.records_per_second() : 0;
+    }
+    return sum;
+  };
+  for (int i = 0; i < 4; ++i) {
+    f.frame(1'000);
+    f.canvas().tickNow();
+  }
+  QVERIFY(rate(1) > 0);
+  QVERIFY(rate(2) > 0);
+  QVERIFY(rate(3) > 0);
+  // Paused or ended: at once, not when the window of the rates has passed.
+  NodeCondition paused;
+  paused.node = 2;
+  paused.paused = true;
+  f.canvas().setConditions({paused});
+  QCOMPARE(rate(2), 0.0);
+  QVERIFY(std::any_of(f.canvas().model().edges().begin(), f.canvas().model().edges().end(), [](const auto& each) { return each.second.halted; }));
+  f.canvas().setConditions({});
+  f.session.stopNode(3);
+  f.frame(0);
+  QCOMPARE(rate(3), 0.0);
+  QVERIFY(rate(1) > 0);
+  // One that is cut off from the others is still reached by clients: what really flows is shown.
+  NodeCondition cut;
+  cut.node = 1;
+  cut.cut_off = true;
+  f.canvas().setConditions({cut});
+  QCOMPARE(rate(1), 0.0);
+}
+
+void TestCluster::the_table_has_the_rates_of_now() {
+  Fixture f;
+  f.frame(1'000);
+  QVERIFY(f.page.toggleTable());
+  const QAbstractItemModel* m = f.page.findChild<QTableView*>()->model();
+  const auto producer = [&] {
+    f.frame(1'000);
+    for (int r = 0; r < m->rowCount(); ++r) {
+      if (m->index(r, 0).data().toString() == QLatin1String("demo-producer")) {
+        return m->index(r, 2).data().toString();
+      }
+    }
+    return QString();
+  };
+  // The picture is hidden, and its rates go on.
+  QTRY_VERIFY2_WITH_TIMEOUT(producer().contains(QStringLiteral("4")), qPrintable(producer()), 20'000);
+  f.session.setDemoTraffic(false);
+  QTRY_VERIFY2_WITH_TIMEOUT(producer().contains(QStringLiteral("idle")), qPrintable(producer()), 20'000);
+}
+
+void TestCluster::a_group_says_what_is_wrong_with_it() {
+  FakeSession::Options options;
+  options.nodes = 3;
+  Fixture f(options);
+  LagStatus status = LagStatus::ok;
+  f.canvas().setJudge([&status](const QString&) { return status; });
+  f.frame(1'000);
+  f.canvas().tickNow();
+  const auto group = [&] { return f.canvas().model().groups().front(); };
+  QVERIFY2(group().trouble.isEmpty(), qPrintable(group().trouble));
+  // What the Groups page marks in the rail is found on the card.
+  status = LagStatus::stopped;
+  f.canvas().tickNow();
+  QCOMPARE(group().trouble, status_word(LagStatus::stopped));
+  QCOMPARE(group().trouble_glyph, glyph_of(LagStatus::stopped));
+  status = LagStatus::ok;
+  f.canvas().tickNow();
+  QVERIFY(group().trouble.isEmpty());
+  // Partitions without a leader that answers.
+  NodeCondition paused;
+  paused.node = 2;
+  paused.paused = true;
+  f.canvas().setConditions({paused});
+  QCOMPARE(group().trouble, QStringLiteral("1 of 3 stand still"));
+  // Its coordinator leads partition 0 of the offsets, by its name's hash: that is worse.
+  paused.node = 1;
+  f.canvas().setConditions({paused});
+  QCOMPARE(group().trouble, QStringLiteral("coordinator paused"));
+  f.canvas().setConditions({});
+  f.session.stopNode(2);
+  f.frame(0);
+  QCOMPARE(group().trouble, QStringLiteral("1 of 3 stand still"));
+  const QString sentence = f.canvas().objectSentence(f.find(Selection::ofGroup(group().id)));
+  QVERIFY2(sentence.contains(QStringLiteral("have no leader that answers")), qPrintable(sentence));
+}
+
+void TestCluster::controllers_are_as_their_nodes() {
+  FakeSession::Options options;
+  options.nodes = 3;
+  Fixture f(options);
+  NodeCondition paused;
+  paused.node = 2;
+  paused.paused = true;
+  NodeCondition cut;
+  cut.node = 3;
+  cut.cut_off = true;
+  f.canvas().setConditions({paused, cut});
+  for (const ClusterModel::Controller& each : f.canvas().model().controllers()) {
+    QCOMPARE(each.silent(), each.id != 1);
+  }
+  f.canvas().setConditions({});
+  QVERIFY(!f.canvas().model().controllers().back().silent());
+}
+
+void TestCluster::internal_partitions_are_counted_beside() {
+  FakeSession::Options options;
+  options.nodes = 3;
+  Fixture f(options);
+  const ClusterModel& m = f.canvas().model();
+  int leaders = 0;
+  for (const ClusterModel::Node& node : m.nodes()) {
+    leaders += node.leaders;
+  }
+  QCOMPARE(leaders, m.partitionCount() + m.internalPartitions());
 }
 
 void TestCluster::records_travel_and_arrive() {
