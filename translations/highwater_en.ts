@@ -223,16 +223,6 @@
             <numerusform>%Ln partitions have fewer in-sync replicas than min.insync.replicas: acks=all is refused there.</numerusform>
         </translation>
     </message>
-</context>
-<context>
-    <name>MetadataRecord</name>
-    <message numerus="yes">
-        <source>%Ln log directories</source>
-        <translation>
-            <numerusform>%Ln log directory</numerusform>
-            <numerusform>%Ln log directories</numerusform>
-        </translation>
-    </message>
     <message numerus="yes">
         <source>leads %Ln partition(s) again that waited for it</source>
         <translation>
@@ -245,6 +235,16 @@
         <translation>
             <numerusform>is in sync again in %Ln partition</numerusform>
             <numerusform>is in sync again in %Ln partitions</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>MetadataRecord</name>
+    <message numerus="yes">
+        <source>%Ln log directories</source>
+        <translation>
+            <numerusform>%Ln log directory</numerusform>
+            <numerusform>%Ln log directories</numerusform>
         </translation>
     </message>
     <message numerus="yes">
@@ -475,6 +475,20 @@
         <translation>
             <numerusform>%Ln group</numerusform>
             <numerusform>%Ln groups</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln partition(s) that it leads move to replicas that are in sync, and clients follow.</source>
+        <translation>
+            <numerusform>%Ln partition that it leads moves to a replica that is in sync, and clients follow.</numerusform>
+            <numerusform>%Ln partitions that it leads move to replicas that are in sync, and clients follow.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln partition(s) have no other replica in sync and stand still until it is back.</source>
+        <translation>
+            <numerusform>%Ln partition has no other replica in sync and stands still until it is back.</numerusform>
+            <numerusform>%Ln partitions have no other replica in sync and stand still until it is back.</numerusform>
         </translation>
     </message>
 </context>

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ui/dialogs/question_dialog.h"
+#include "ui/models/replica_facts.h"
 #include "ui/painting/text.h"
 #include "ui/views/cluster_page.h"
 #include "ui/window/command_registry.h"
@@ -138,7 +139,6 @@ void ClusterPage::act(NodeAction action, int node) {
   });
 }
 
-void ClusterPage::killOrStart(int node) {
 // What was done to the node before is over.
 void ClusterPage::noteDone(NodeAction action, int node, const QString& sentence) {
   Done& done = done_[node];
@@ -147,6 +147,7 @@ void ClusterPage::noteDone(NodeAction action, int node, const QString& sentence)
   note({sentence});
 }
 
+void ClusterPage::killOrStart(int node) {
   if (SessionNodes::of(session()).conditionOf(node).down) {
     act(NodeAction::start, node);
     return;
@@ -155,9 +156,21 @@ void ClusterPage::noteDone(NodeAction action, int node, const QString& sentence)
     act(NodeAction::kill, node);
     return;
   }
+  const Bereft bereft = bereft_of(*session()->view(), SessionNodes::of(session()).conditions(), node);
+  const QString moves = tr("%Ln partition(s) that it leads move to replicas that are in sync, and clients follow.", nullptr, bereft.move);
+  const QString wait = tr("%Ln partition(s) have no other replica in sync and stand still until it is back.", nullptr, bereft.wait);
+  QStringList means;
+  if (bereft.move > 0) {
+    means << moves;
+  }
+  if (bereft.wait > 0) {
+    means << wait;
+  }
+  if (means.isEmpty()) {
+    means << tr("It leads no partition.");
+  }
   auto* question = new QuestionDialog(tr("Kill node %1?").arg(node),
-                                      tr("It ends at once, without a shutdown. What it led moves to replicas that are in sync, and "
-                                         "clients follow. <b>K</b> starts it again. This is asked only once."),
+                                      tr("It ends at once, without a shutdown. %1 <b>K</b> starts it again. This is asked only once.").arg(means.join(QLatin1Char(' '))),
                                       window());
   question->setAttribute(Qt::WA_DeleteOnClose);
   question->addCancel();

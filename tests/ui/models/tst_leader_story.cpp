@@ -7,6 +7,7 @@
 #include "ui/models/fault_facts.h"
 #include "ui/models/leader_story.h"
 #include "ui/models/rate_meter.h"
+#include "ui/models/replica_facts.h"
 
 using namespace hw;      // NOLINT(google-build-using-namespace): a test
 using namespace hw::ui;  // NOLINT(google-build-using-namespace): a test
@@ -241,6 +242,20 @@ class TestLeaderStory : public QObject {
     meter.add(2, 200);
     QVERIFY(meter.tick(3'000));
     QCOMPARE(meter.records_per_second(), 2.0);  // what was before it stopped is not in it
+  }
+
+  // What a kill would do: not everything has somewhere to go.
+  void whatAKilledNodeLeavesBehind() {
+    const observe::ViewPtr all = view({{}, {.isr = {2}}, {.isr = {2, 3}}, {.leader = 1}});
+    Bereft bereft = bereft_of(*all, {}, 2);
+    QCOMPARE(bereft.move, 2);
+    QCOMPARE(bereft.wait, 1);
+    std::vector<NodeCondition> conditions(1);
+    conditions.front().node = 3;
+    conditions.front().paused = true;
+    bereft = bereft_of(*all, conditions, 2);
+    QCOMPARE(bereft.move, 1);
+    QCOMPARE(bereft.wait, 2);
   }
 
   // What the bar above every page says before, during and after a kill.
