@@ -77,8 +77,8 @@ CellGrid one_line_of_cells(const QRectF& row, int count) {
 
 class NodeBuilder {
  public:
-  NodeBuilder(const LayoutNode& in, QRectF at, Detail detail, bool matrix, double matrix_height)
-      : in_(in), detail_(detail), matrix_(matrix), matrix_height_(matrix_height), at_(at) {}
+  NodeBuilder(const LayoutNode& in, QRectF at, Detail detail, bool matrix, double matrix_height, bool tight)
+      : in_(in), detail_(detail), matrix_(matrix), matrix_height_(matrix_height), tight_(tight), at_(at) {}
 
   NodePlace build() {
     place_.header = QRectF(at_.left(), at_.top(), at_.width(), kHeader);
@@ -106,8 +106,14 @@ class NodeBuilder {
     }
     place_.hidden_topics += in_.more_topics;
     if (place_.hidden_topics > 0 && detail_ != Detail::low) {
-      place_.hidden_label = row(kLabelRow);
-      y_ += kLabelRow;
+      if (tight_ && !place_.topics.empty() && !place_.topics.front().label.isEmpty()) {
+        // Beside the first topic's name, so that the last card's rows stay in sight.
+        const QRectF& first = place_.topics.front().label;
+        place_.hidden_label = QRectF(first.left() + std::floor(first.width() * 0.42), first.top(), std::floor(first.width() * 0.36), first.height());
+      } else {
+        place_.hidden_label = row(kLabelRow);
+        y_ += kLabelRow;
+      }
     }
     const double bottom = detail_ == Detail::low ? 6 : 8;
     place_.card = QRectF(at_.left(), at_.top(), at_.width(), std::max(kHeader, y_ + bottom - at_.top()));
@@ -166,6 +172,7 @@ class NodeBuilder {
   Detail detail_;
   bool matrix_;
   double matrix_height_;
+  bool tight_;
   QRectF at_;
   double y_ = 0;
   NodePlace place_;
@@ -193,14 +200,19 @@ void place_nodes(const LayoutIn& in, double left, double width, ClusterLayout& o
   const double matrix_height = std::max(80.0, node_rows > 0 ? room / node_rows : room);
   double y = kNodeTop;
   double row_bottom = y;
+  bool tight = false;
   if (columns == 1 && in.nodes.size() > 1) {
-    // The gap gives way before the picture scrolls.
-    double cards = 0;
-    for (const LayoutNode& node : in.nodes) {
-      cards += NodeBuilder(node, {0, 0, card_width, 0}, in.detail, out.matrix, matrix_height).build().card.height();
-    }
-    const double left_over = in.size.height() - kNodeTop - 8 - cards;
-    gap = std::clamp(std::floor(left_over / static_cast<double>(in.nodes.size() - 1)), 24.0, gap);
+    // The gap gives way before the picture scrolls, and after it the line that says how many topics are not shown.
+    const auto left_over = [&] {
+      double cards = 0;
+      for (const LayoutNode& node : in.nodes) {
+        cards += NodeBuilder(node, {0, 0, card_width, 0}, in.detail, out.matrix, matrix_height, tight).build().card.height();
+      }
+      return std::floor((in.size.height() - kNodeTop - 8 - cards) / static_cast<double>(in.nodes.size() - 1));
+    };
+    constexpr double kLeast = 24;
+    tight = left_over() < kLeast;
+    gap = std::clamp(left_over(), kLeast, gap);
   }
   for (std::size_t i = 0; i < in.nodes.size(); ++i) {
     const auto column = static_cast<int>(i % static_cast<std::size_t>(columns));
@@ -209,7 +221,7 @@ void place_nodes(const LayoutIn& in, double left, double width, ClusterLayout& o
     }
     const QRectF at(left + column * (card_width + gap), y, card_width, 0);
     // Many nodes: only the focused topic, as a matrix.
-    NodePlace place = NodeBuilder(in.nodes[i], at, many ? Detail::low : in.detail, out.matrix, matrix_height).build();
+    NodePlace place = NodeBuilder(in.nodes[i], at, many ? Detail::low : in.detail, out.matrix, matrix_height, tight).build();
     row_bottom = column == 0 ? place.card.bottom() : std::max(row_bottom, place.card.bottom());
     out.nodes.push_back(std::move(place));
   }

@@ -1058,7 +1058,10 @@ void ClusterCanvas::paintNodeCard(QPainter& p, std::size_t index) {
     const ClusterModel::Topic& shown = node.topics[static_cast<std::size_t>(topic.topic)];
     const double middle = topic.label.center().y();
     const bool line = topic.cells && !layout_.matrix && !topic.rows && topic.topic != 0;
-    const double room = line || (topic.cells && topic.topic != 0) ? 94 : place.card.width() - 90;
+    const bool shared = !place.hidden_label.isEmpty() && place.hidden_label.top() == topic.label.top();
+    const double room = line || (topic.cells && topic.topic != 0) ? 94
+                        : shared                                  ? place.hidden_label.left() - place.card.left() - 8
+                                                                  : place.card.width() - 90;
     text_fit(p, place.card.left() + 12, middle, room, shown.name, FontRole::small_data,
              shown.internal ? c.text3 : c.text2, Qt::ElideRight);
     if (topic.rows && first_rows) {
@@ -1073,7 +1076,7 @@ void ClusterCanvas::paintNodeCard(QPainter& p, std::size_t index) {
     text_left(p, name, place.header.bottom() + 14, QString(), FontRole::caption, c.text3);
   }
   if (place.hidden_topics > 0 && !place.hidden_label.isEmpty()) {
-    text_left(p, place.card.left() + 12, place.hidden_label.center().y(), more_text(place.hidden_topics, place.hidden_topics == 1 ? tr("topic") : tr("topics")),
+    text_left(p, place.hidden_label.left() + 12, place.hidden_label.center().y(), more_text(place.hidden_topics, place.hidden_topics == 1 ? tr("topic") : tr("topics")),
               FontRole::caption, c.text3);
   }
 }

@@ -482,6 +482,19 @@ void TestGeometry::layout_of_pictures() {
   QVERIFY(out.nodes[2].card.bottom() <= 636);
   QCOMPARE(out.controller_chips.size(), 3U);
   QCOMPARE(out.nodes[0].rows[0].bar.width(), 166.0);
+  // Where a banner takes room, how many topics are not shown goes beside the first one's name: the last card stays whole.
+  for (LayoutNode& node : in.nodes) {
+    node = LayoutNode{{LayoutTopic{3}}};
+    node.more_topics = 82;
+  }
+  in.size = {944, 540};
+  const ClusterLayout roomy = layout_cluster(in);
+  QVERIFY(roomy.nodes[0].hidden_label.top() > roomy.nodes[0].rows.back().rect.top());
+  in.size = {944, 480};
+  const ClusterLayout low = layout_cluster(in);
+  QCOMPARE(low.nodes[0].hidden_label.top(), low.nodes[0].topics[0].label.top());
+  QVERIFY(low.nodes[2].card.bottom() <= 480);
+  QVERIFY(low.nodes[0].card.contains(low.nodes[0].hidden_label));
 }
 
 void TestGeometry::layout_of_nothing() {
