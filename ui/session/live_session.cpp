@@ -310,7 +310,18 @@ QString LiveSession::clusterName() const {
 
 QString LiveSession::bootstrap() const {
   const node::ListenOptions& listen = cluster_->options().listen;
-  const std::uint16_t port = running_ ? cluster_->port() : listen.port;
+  std::uint16_t port = running_ ? cluster_->port() : listen.port;
+  // Who connects now asks a node that runs; the first one's port comes back with it.
+  const auto ended = [](const observe::NodeView& node) {
+    return node.state == observe::NodeView::State::killed || node.state == observe::NodeView::State::stopped;
+  };
+  const bool gone = std::any_of(view_->nodes.begin(), view_->nodes.end(), [&](const auto& each) { return each.second->port == port && ended(*each.second); });
+  for (const auto& [id, node] : view_->nodes) {
+    if (gone && node->broker && node->port != 0 && !ended(*node)) {
+      port = node->port;
+      break;
+    }
+  }
   const bool loopback = listen.address.starts_with("127.") || listen.address == "::1";
   return QStringLiteral("%1:%2").arg(loopback ? QStringLiteral("localhost") : QString::fromStdString(listen.address)).arg(port);
 }
