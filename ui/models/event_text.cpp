@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/models/event_text.h"
 
-#include <QCoreApplication>
-#include <QRegularExpression>
-#include <QStringList>
 #include <algorithm>
 #include <variant>
+
+#include <QCoreApplication>
+#include <QStringList>
 
 #include "ui/models/group_model.h"
 #include "ui/painting/text.h"
@@ -21,12 +21,6 @@ struct Events {
 QString tr(const char* text) { return QCoreApplication::translate("Events", text); }
 
 QString text_of(const std::string& s) { return QString::fromStdString(s); }
-
-// What a coordinator gives as a reason, with as much of each member's id as tells members apart: an id is the client's own and a Uuid.
-QString reason_of(const std::string& reason) {
-  static const QRegularExpression uuid(QStringLiteral("-([0-9a-f]{4})[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"));
-  return text_of(reason).replace(uuid, QStringLiteral("-\\1"));
-}
 
 // What a replica of the metadata log has become, and why.
 QString role_sentence(const event::QuorumRoleChanged& e) {
@@ -362,7 +356,7 @@ class Teller {
                            .arg(text_of(e.group), text_of(e.state))
                            .arg(e.generation);
     if (!e.reason.empty()) {
-      sentence += QStringLiteral(" (%1)").arg(reason_of(e.reason));
+      sentence += QStringLiteral(" (%1)").arg(reason_words(e.reason));
     }
     say(stable ? Glyph::disc : (idle ? Glyph::ring : Glyph::none), sentence);
     out_.severity = Severity::notice;  // a rebalance is no fault

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/models/group_model.h"
 
-#include <QCoreApplication>
 #include <algorithm>
 #include <tuple>
 #include <utility>
+
+#include <QCoreApplication>
+#include <QRegularExpression>
 
 #include "ui/painting/text.h"
 #include "ui/theme/theme.h"
@@ -78,6 +80,30 @@ QString state_words(const std::string& state) {
     return words(QT_TRANSLATE_NOOP("hw::ui::GroupModel", "Assigning"));
   }
   return state.empty() ? QStringLiteral("Empty") : QString::fromStdString(state);
+}
+
+QString reason_words(const std::string& reason) {
+  static const QRegularExpression uuid(QStringLiteral("-([0-9a-f]{4})[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"));
+  // To a coordinator what a member owns is part of its subscription; to a person it is not.
+  return QString::fromStdString(reason)
+      .replace(uuid, QStringLiteral("-\\1"))
+      .replace(QLatin1String("changed its subscription"),
+               words(QT_TRANSLATE_NOOP("hw::ui::GroupModel", "joined again: what it reads or owns has changed")));
+}
+
+GroupStatus group_status(const GroupFacts& f) {
+  if (f.group->rebalancing_since.ms > 0) {
+    return {words(QT_TRANSLATE_NOOP("hw::ui::GroupModel", "rebalancing")), Glyph::quarter, severity(LagStatus::slow)};
+  }
+  if (!f.lag_known) {
+    return {words(QT_TRANSLATE_NOOP("hw::ui::GroupModel", "no position")), Glyph::ring, 0};
+  }
+  return {status_word(f.status), glyph_of(f.status), severity(f.status)};
+}
+
+QString rebalancing_words(const observe::GroupView& group, std::int64_t now_ms) {
+  const std::int64_t ms = now_ms - group.rebalancing_since.ms;
+  return ms < 1'000 ? words(QT_TRANSLATE_NOOP("hw::ui::GroupModel", "< 1 s")) : format_duration(ms / 1'000 * 1'000);
 }
 
 bool eager(const event::GroupRebalanced& rebalance) { return rebalance.kept == 0; }
@@ -312,8 +338,9 @@ void GroupModel::update(const observe::ClusterView& view, std::int64_t now_ms) {
     // "20 s ago" is told in steps, "3 min ago" once a minute.
     if (judge && !f.group->rebalances.empty()) {
       const std::int64_t ago = now_ms - f.group->rebalances.back().at.ms;
-      known.dirty = known.dirty || f.group->rebalancing_since.ms > 0 || (ago < 90'000 && step) || ago % 60'000 < 1'100;
+      known.dirty = known.dirty || (ago < 90'000 && step) || ago % 60'000 < 1'100;
     }
+    known.dirty = known.dirty || f.group->rebalancing_since.ms > 0;
     ticking_ = ticking_ || f.lag_records > 0 || f.group->rebalancing_since.ms > 0;
     if (severity(f.status) >= severity(LagStatus::slow) && attention_ != Glyph::cross) {
       attention_ = glyph_of(f.status);
@@ -367,7 +394,9 @@ GroupModel::Row GroupModel::makeRow(const std::string& id) const {
   Row row;
   row.id = id;
   row.state_glyph = hw::ui::state_glyph(g);
-  row.status_glyph = f.lag_known ? glyph_of(f.status) : Glyph::ring;
+  const GroupStatus now = group_status(f);
+  row.status_glyph = now.glyph;
+  row.cells[status] = now.word;
   row.cells[name] = QString::fromStdString(id);
   row.cells[kind] = group_kind(g);
   row.cells[state] = state_words(g.state);
@@ -375,18 +404,17 @@ GroupModel::Row GroupModel::makeRow(const std::string& id) const {
   if (f.lag_known) {
     row.cells[lag_records] = (f.at_most ? QStringLiteral("≤ ") : QString()) + format_count(f.lag_records);
     row.cells[lag_offsets] = format_count(f.lag_offsets);
-    row.cells[lag_time] = f.lag_records == 0   ? QStringLiteral("0 s")
-                          : f.behind_ms < 0 ? (f.watched_ms < 5'000 ? QStringLiteral("–") : QStringLiteral("> %1").arg(format_duration(f.watched_ms / 5'000 * 5'000)))
-                          : f.behind_ms < 1000 ? QStringLiteral("< 1 s")
-                                               : format_duration(f.behind_ms);
-    row.cells[status] = status_word(f.status);
+    row.cells[lag_time] =
+        f.lag_records == 0 ? QStringLiteral("0 s")
+        : f.behind_ms < 0 ? (f.watched_ms < 5'000 ? QStringLiteral("–") : QStringLiteral("> %1").arg(format_duration(f.watched_ms / 5'000 * 5'000)))
+        : f.behind_ms < 1000 ? QStringLiteral("< 1 s")
+                             : format_duration(f.behind_ms);
   } else {
     row.cells[lag_records] = row.cells[lag_offsets] = row.cells[lag_time] = QStringLiteral("–");
-    row.cells[status] = tr("no position");
   }
   row.cells[trend] = trend_text(f);
   if (g.rebalancing_since.ms > 0) {
-    row.cells[last_rebalance] = tr("now, for %1").arg(format_duration(std::max<std::int64_t>(0, now_ms_ - g.rebalancing_since.ms)));
+    row.cells[last_rebalance] = tr("now, for %1").arg(rebalancing_words(g, now_ms_));
   } else if (!g.rebalances.empty() && g.rebalances.back().what != nullptr) {
     const observe::GroupView::Rebalance& last = g.rebalances.back();
     row.cells[last_rebalance] = tr("%1, took %2").arg(ago_words(now_ms_ - last.at.ms), short_duration(last.what->total_us));
@@ -444,7 +472,7 @@ std::vector<std::string> GroupModel::orderOf(std::vector<std::string> ids) const
       case name:
       case kind:
       case column_count:
-        k = severity(f.status);
+        k = group_status(f).severity;
         break;
     }
     keyed.emplace_back(k, std::move(id));
@@ -539,7 +567,9 @@ QVariant GroupModel::data(const QModelIndex& index, int role) const {
       const GroupFacts& f = known_.find(row.id)->second.facts;
       switch (column) {
         case status:
-          return f.lag_known ? status_rule(f.status) : tr("The group has committed no offset yet");
+          return f.group->rebalancing_since.ms > 0 ? tr("A rebalance runs; how far the group is behind is judged after it")
+                 : f.lag_known                     ? status_rule(f.status)
+                                                   : tr("The group has committed no offset yet");
         case lag_records:
           return f.at_most ? tr("At most: high watermark minus position; compaction may have removed records in between")
                            : tr("Records that the group will still be handed: high watermark minus its position, without what is below the log start");

@@ -60,7 +60,20 @@ inline constexpr std::array<GroupKind, 6> kGroupKinds = {GroupKind::classic, Gro
 // "classic", "connect", "offsets only": what kind of group this is.
 [[nodiscard]] QString group_kind(const observe::GroupView& group);
 [[nodiscard]] Glyph state_glyph(const observe::GroupView& group);
-[[nodiscard]] QString state_words(const std::string& state);  // "Stable", "Preparing rebalance"
+[[nodiscard]] QString state_words(const std::string& state);  // "Stable", "Members join"
+// Why a group is in its state, as its coordinator told it, with as much of each member's id as tells members apart.
+[[nodiscard]] QString reason_words(const std::string& reason);
+
+// How a group is doing, in a word: "rebalancing", the verdict on its lag, "no position".
+struct GroupStatus {
+  QString word;
+  Glyph glyph = Glyph::none;
+  int severity = 0;  // as of a LagStatus
+};
+
+[[nodiscard]] GroupStatus group_status(const GroupFacts& facts);
+// For how long a rebalance runs: below a second no number, it would only run.
+[[nodiscard]] QString rebalancing_words(const observe::GroupView& group, std::int64_t now_ms);
 // One line for a rebalance: "orders-2 joined", "m:5 left: max.poll.interval exceeded".
 [[nodiscard]] QString trigger_words(const event::GroupRebalanced& rebalance);
 // True where partitions were taken from everybody first.

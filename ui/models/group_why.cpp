@@ -45,12 +45,11 @@ constexpr double kNothing = 0.05;  // records per second that count as none
 GroupVerdict why(const GroupFacts& f, const std::vector<KeyCounter::Share>& keys, std::int64_t now_ms) {
   GroupVerdict v;
   const observe::GroupView& g = *f.group;
-  v.glyph = f.lag_known ? glyph_of(f.status) : Glyph::ring;
   if (g.rebalancing_since.ms > 0) {
-    v.glyph = Glyph::quarter;
     const bool cooperative = g.protocol.find("cooperative") != std::string::npos;
-    v.headline = (cooperative ? tr(T("The group rebalances, for %1 now; members go on with what they keep.")) : tr(T("The group rebalances, for %1 now; its members read nothing meanwhile.")))
-                     .arg(format_duration(std::max<std::int64_t>(0, now_ms - g.rebalancing_since.ms)));
+    v.headline = (cooperative ? tr(T("The group rebalances, for %1 now; members go on with what they keep."))
+                              : tr(T("The group rebalances, for %1 now; its members read nothing meanwhile.")))
+                     .arg(rebalancing_words(g, now_ms));
   } else if (!f.lag_known) {
     v.headline = g.members.empty() ? tr(T("The group has no member and no position."))
                                    : tr(T("The group has committed nothing yet."));

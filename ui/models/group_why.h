@@ -15,7 +15,6 @@ namespace hw::ui {
 struct GroupVerdict {
   QString headline;           // one sentence
   QStringList sentences;
-  Glyph glyph = Glyph::none;
   QString catch_up;           // "Caught up in about 40 s"; empty: nothing to catch up
   bool never = false;         // at this rate it will not catch up
   double arriving = -1;       // records per second on the worst partition, or on all without lag; negative: not known

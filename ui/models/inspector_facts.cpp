@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/models/inspector_facts.h"
 
-#include <QCoreApplication>
-#include <QDateTime>
 #include <algorithm>
 #include <iterator>
 
+#include <QCoreApplication>
+#include <QDateTime>
+
 #include "engine/observe/protocol_names.h"
 #include "ui/models/client_facts.h"
+#include "ui/models/group_model.h"
 #include "ui/models/inspector_replication.h"
 #include "ui/models/replica_facts.h"
 #include "ui/painting/text.h"
@@ -572,7 +574,7 @@ void about_group(InspectorFacts& out, const ClusterView& view, const Selection& 
   s.label = InspectorText::tr("State");
   const bool stable = group->state == "Stable";
   const bool empty = group->state == "Empty" || group->state == "Dead";
-  s.facts.push_back(words(InspectorText::tr("State"), text_of(group->state), stable ? Glyph::disc : (empty ? Glyph::ring : Glyph::quarter)));
+  s.facts.push_back(words(InspectorText::tr("State"), state_words(group->state), stable ? Glyph::disc : (empty ? Glyph::ring : Glyph::quarter)));
   s.facts.push_back(fact(InspectorText::tr("Generation"), QString::number(group->generation)));
   if (!group->protocol.empty()) {
     s.facts.push_back(fact(InspectorText::tr("Assignor"), text_of(group->protocol)));
@@ -580,7 +582,7 @@ void about_group(InspectorFacts& out, const ClusterView& view, const Selection& 
   s.facts.push_back(fact(InspectorText::tr("Members"), format_count(static_cast<std::int64_t>(group->members.size()))));
   s.facts.push_back(fact(InspectorText::tr("Since"), format_time(group->changed_at.ms)));
   if (!group->reason.empty()) {
-    s.facts.push_back(words(InspectorText::tr("Because"), text_of(group->reason)));
+    s.facts.push_back(words(InspectorText::tr("Because"), reason_words(group->reason)));
   }
   out.overview.push_back(s);
   FactSection members;

@@ -131,7 +131,7 @@ GroupsPage::GroupsPage(QWidget* parent)
           case GroupModel::status: {
             look.role = FontRole::control;
             const GroupFacts* f = model_->facts(index.row());
-            const int bad = f == nullptr || !f->lag_known ? 0 : severity(f->status);
+            const int bad = f == nullptr ? 0 : group_status(*f).severity;
             look.color = bad >= severity(LagStatus::stalled) ? c.err_t : (bad >= severity(LagStatus::slow) ? c.warn_t : c.text);
             break;
           }
@@ -553,8 +553,8 @@ void GroupsPage::refreshDetails(std::int64_t now_ms) {
   }
   const GroupVerdict verdict = hw::ui::why(*f, keys_, now_ms);
   const bool same_place = verdict.partition >= 0 && keys_of_ == QStringLiteral("%1/%2").arg(verdict.topic).arg(verdict.partition);
-  why_->show(verdict, same_place ? keys_ : std::vector<KeyCounter::Share>{},
-             f->group->rebalancing_since.ms > 0 ? tr("rebalancing") : f->lag_known ? status_word(f->status) : tr("no position"), verdict.glyph);
+  const GroupStatus status = group_status(*f);
+  why_->show(verdict, same_place ? keys_ : std::vector<KeyCounter::Share>{}, status.word, status.glyph);
   rebalances_->rebalances()->show(f->group.get());
   if (verdict.partition >= 0 && isVisible()) {
     askKeys();

@@ -87,7 +87,7 @@ class GroupSource final : public filter::Source {
         if (!f_.lag_known) {
           return {};
         }
-        kept_ = status_word(f_.status).toStdString();
+        kept_ = group_status(f_).word.toStdString();
         return Datum::ofText(kept_);
       case GroupField::topic: {
         // Positions are sorted by topic: each topic once.

@@ -85,6 +85,7 @@ class TestOperate : public QObject {
   void lagInRecordsLeavesOutWhatIsGone();
   void timeLagFromTheWindow();
   void whyNamesThePartition();
+  void oneStatusOfAGroup();
   void rowsFollowWithoutReset();
 };
 
@@ -493,6 +494,25 @@ void TestOperate::whyNamesThePartition() {
   QVERIFY2(all.contains(QStringLiteral("tenant-7")) && all.contains(QStringLiteral("71 %")), qPrintable(all));
   QVERIFY2(v.never && v.catch_up.contains(QStringLiteral("4.0×")), qPrintable(all));
   QVERIFY(idle_words(*group, 2).contains(QStringLiteral("app-3")));
+}
+
+// The table, the pane and the filter ask the same: a group that rebalances is neither slow nor ok.
+void TestOperate::oneStatusOfAGroup() {
+  auto group = std::make_shared<observe::GroupView>();
+  GroupFacts f;
+  f.group = group;
+  QCOMPARE(group_status(f).word, QStringLiteral("no position"));
+  f.lag_known = true;
+  f.status = LagStatus::stalled;
+  QCOMPARE(group_status(f).word, QStringLiteral("stalled"));
+  QCOMPARE(group_status(f).glyph, Glyph::cross);
+  group->rebalancing_since = WallTime{10'000};
+  QCOMPARE(group_status(f).word, QStringLiteral("rebalancing"));
+  QCOMPARE(group_status(f).glyph, Glyph::quarter);
+  QCOMPARE(rebalancing_words(*group, 10'476), QStringLiteral("< 1 s"));
+  QCOMPARE(rebalancing_words(*group, 12'900), rebalancing_words(*group, 12'100));
+  QCOMPARE(reason_words("handover-14-2b7c310d-cb31-4f5a-9c1e-0123456789ab changed its subscription"),
+           QStringLiteral("handover-14-2b7c joined again: what it reads or owns has changed"));
 }
 
 void TestOperate::rowsFollowWithoutReset() {
