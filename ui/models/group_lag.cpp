@@ -89,11 +89,12 @@ QString status_word(LagStatus status) {
 QString status_rule(LagStatus status) {
   switch (status) {
     case LagStatus::ok:
-      return tr(QT_TRANSLATE_NOOP("GroupLag", "ok: within the last minute the group had read everything, or its lag shrank"));
+      return tr(
+          QT_TRANSLATE_NOOP("GroupLag", "ok: within the last half minute the group was less than 10 s behind, or it handles more than arrives"));
     case LagStatus::measuring:
       return tr(QT_TRANSLATE_NOOP("GroupLag", "measuring: there is lag, and it has not been watched long enough to judge it"));
     case LagStatus::slow:
-      return tr(QT_TRANSLATE_NOOP("GroupLag", "slow: the position moves, but within the last minute the lag grew, or never shrank"));
+      return tr(QT_TRANSLATE_NOOP("GroupLag", "slow: for half a minute more than 10 s behind, and no more is handled than arrives"));
     case LagStatus::rewound:
       return tr(QT_TRANSLATE_NOOP("GroupLag", "rewound: a committed position went back, so records are read again"));
     case LagStatus::stalled:
@@ -117,14 +118,21 @@ bool LagWindow::add(const Sample& sample) {
   return true;
 }
 
-LagStatus LagWindow::judge(const Sample& now, std::int64_t committed_at_ms, bool has_members) const {
-  if (now.end <= now.committed) {
-    return LagStatus::ok;
+LagStatus LagWindow::judge(const Sample& now, std::int64_t committed_at_ms, bool has_members, LagStatus before) const {
+  constexpr std::int64_t kRecentMs = kWindowMs / 2;  // longer than a commit interval
+  constexpr std::int64_t kStallMs = kWindowMs * 3 / 4;
+  constexpr double kBehindS = 10;
+  constexpr double kBehindAgainS = 5;
+  constexpr double kGain = 1.1;
+  const std::int64_t lag = now.end - now.committed;
+  std::int64_t least = lag;     // recently
+  std::int64_t recently = lag;  // at the beginning of that time
+  for (std::size_t i = count_; i > 0 && at(i - 1).at_ms >= now.at_ms - kRecentMs; --i) {
+    recently = at(i - 1).end - at(i - 1).committed;
+    least = std::min(least, recently);
   }
-  for (std::size_t i = 0; i < count_; ++i) {
-    if (has_members && at(i).end <= at(i).committed) {
-      return LagStatus::ok;
-    }
+  if (lag <= 0 || (has_members && least <= 0)) {
+    return LagStatus::ok;
   }
   for (std::size_t i = 0; i < count_; ++i) {
     const std::int64_t next = i + 1 < count_ ? at(i + 1).committed : now.committed;
@@ -132,28 +140,23 @@ LagStatus LagWindow::judge(const Sample& now, std::int64_t committed_at_ms, bool
       return LagStatus::rewound;
     }
   }
-  constexpr std::int64_t kWindowMs = static_cast<std::int64_t>(kSamples) * kStepMs;
   if (!has_members || (committed_at_ms > 0 && now.at_ms - committed_at_ms > kWindowMs)) {
     return LagStatus::stopped;
   }
   if (count_ < 3) {
     return LagStatus::measuring;
   }
-  if (at(0).committed == now.committed) {
-    return LagStatus::stalled;
+  if (at(0).committed == now.committed) {  // work on a batch may take a while
+    return now.at_ms - at(0).at_ms < kStallMs ? LagStatus::measuring : LagStatus::stalled;
   }
-  // A commit of many records lets even a lag that grows shrink for a moment: over a full window its least counts.
-  const auto lag_at = [&](std::size_t i) { return i < count_ ? at(i).end - at(i).committed : now.end - now.committed; };
-  bool shrank = false;
-  std::int64_t older = lag_at(0);
-  std::int64_t newer = lag_at(count_);
-  for (std::size_t i = 0; i < count_; ++i) {
-    shrank = shrank || lag_at(i + 1) < lag_at(i);
-    std::int64_t& least = i < count_ / 2 ? older : newer;
-    least = std::min(least, lag_at(i));
+  const bool was_slow = before == LagStatus::slow;
+  const double in = arriving(now);
+  const double out = handled(now);
+  if (static_cast<double>(least) <= in * (was_slow ? kBehindAgainS : kBehindS) || out > in * (was_slow ? kGain : 1)) {
+    return LagStatus::ok;
   }
-  const bool grows = count_ == kSamples && newer > older;
-  return shrank && !grows ? LagStatus::ok : LagStatus::slow;
+  // After a burst the rates of the window lag behind what is seen: it is being worked off.
+  return !was_slow && lag < recently ? LagStatus::ok : LagStatus::slow;
 }
 
 double LagWindow::arriving(const Sample& now) const {
@@ -167,8 +170,25 @@ double LagWindow::handled(const Sample& now) const {
   if (count_ == 0 || now.at_ms - at(0).at_ms < 1'000) {
     return -1;
   }
-  return static_cast<double>(std::max<std::int64_t>(0, now.committed - at(0).committed)) * 1000.0 /
-         static_cast<double>(now.at_ms - at(0).at_ms);
+  // At the edges of the window part of a step is missing, from one step to another it is whole: that counts while steps go on.
+  const Sample* from = &at(0);
+  const Sample* to = &now;
+  const Sample* first = nullptr;
+  const Sample* last = nullptr;
+  std::int64_t longest = 0;
+  for (std::size_t i = 1; i < count_; ++i) {
+    const Sample& sample = at(i);
+    if (sample.committed != at(i - 1).committed) {
+      longest = last == nullptr ? 0 : std::max(longest, sample.at_ms - last->at_ms);
+      first = first == nullptr ? &sample : first;
+      last = &sample;
+    }
+  }
+  if (first != last && now.at_ms - last->at_ms <= longest) {
+    from = first;
+    to = last;
+  }
+  return static_cast<double>(std::max<std::int64_t>(0, to->committed - from->committed)) * 1000.0 / static_cast<double>(to->at_ms - from->at_ms);
 }
 
 std::int64_t LagWindow::behindMs(const Sample& now) const {

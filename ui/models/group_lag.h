@@ -3,9 +3,10 @@
 //
 // Offsets: high watermark minus committed offset, what every Kafka tool shows. Records: what the group will really be handed:
 // what retention or DeleteRecords took below the log start does not count. In a compacted topic it is an upper bound.
-// The status follows the rules that LinkedIn's Burrow made known, in their order, over a window without thresholds:
-//   lag was 0 at some moment → ok · the position went back → rewound · no commit for longer than the window, or nobody there
-//   → stopped · the position does not move → stalled · the lag never shrinks → slow.
+// The status, in this order, over a window of a minute; commits come in steps, so one moment proves nothing:
+//   everything was read within half the window → ok · the position went back → rewound · no commit for longer than the window, or
+//   nobody there → stopped · the position does not move → stalled · never more than 10 s behind, or more is handled than arrives → ok ·
+//   else → slow. Out of slow leads less than 5 s behind, or a tenth more handled than arrives: a verdict does not flicker.
 // Pure; no clock.
 #pragma once
 
@@ -38,7 +39,8 @@ enum class LagStatus : std::uint8_t { ok, measuring, slow, stalled, stopped, rew
 class LagWindow {
  public:
   static constexpr std::size_t kSamples = 12;
-  static constexpr std::int64_t kStepMs = 5'000;  // between two samples; the window is a minute
+  static constexpr std::int64_t kStepMs = 5'000;  // between two samples
+  static constexpr std::int64_t kWindowMs = static_cast<std::int64_t>(kSamples) * kStepMs;
 
   struct Sample {
     std::int64_t at_ms = 0;
@@ -49,9 +51,10 @@ class LagWindow {
   bool add(const Sample& sample);
   [[nodiscard]] std::size_t size() const { return count_; }
   [[nodiscard]] const Sample& at(std::size_t i) const { return samples_[(first_ + i) % kSamples]; }
-  // `now` is what is true this moment (not yet a sample). `committed_at_ms` 0: not known.
-  [[nodiscard]] LagStatus judge(const Sample& now, std::int64_t committed_at_ms, bool has_members) const;
-  // Records per second over the window; negative: not known.
+
+  // `now` is what is true this moment (not yet a sample). `committed_at_ms` 0: not known. `before`: what was judged last.
+  [[nodiscard]] LagStatus judge(const Sample& now, std::int64_t committed_at_ms, bool has_members, LagStatus before = LagStatus::measuring) const;
+  // Records per second over the window; negative: not known. What is handled is measured from one commit to another.
   [[nodiscard]] double arriving(const Sample& now) const;
   [[nodiscard]] double handled(const Sample& now) const;
   // How long ago the end of the log was where the group is now; -1: longer than the window knows; 0 without lag.

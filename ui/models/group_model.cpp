@@ -281,7 +281,7 @@ void GroupModel::sample(Known& known, std::int64_t now_ms, bool judge) const {
     }
     if (judge) {
       part.window.add(part.now);
-      part.status = part.window.judge(part.now, committed_at, has_members);
+      part.status = part.window.judge(part.now, committed_at, has_members, part.status);
       if (severity(part.status) > severity(worst_status)) {
         worst_status = part.status;
       }

@@ -18,6 +18,11 @@ QString tr(const char* text) { return QCoreApplication::translate("GroupWhy", te
 
 QString rate(double per_second) { return per_second < 0.05 ? QStringLiteral("0") : format_rate(per_second).section(QLatin1Char('/'), 0, 0); }
 
+QString records_rate(double per_second) {
+  const QString number = rate(per_second);
+  return number == QStringLiteral("1") ? tr(T("1 record/s")) : tr(T("%1 records/s")).arg(number);
+}
+
 }  // namespace
 
 QString idle_words(const observe::GroupView& group, int partitions) {
@@ -110,7 +115,8 @@ GroupVerdict why(const GroupFacts& f, const std::vector<KeyCounter::Share>& keys
     } else if (v.arriving >= 0 && v.arriving < kNothing && v.handled < kNothing) {
       v.sentences << tr(T("Member %1 handles nothing at the moment, and nothing arrives.")).arg(QString::fromStdString(owner->client_id));
     } else if (v.arriving >= 0) {
-      v.sentences << tr(T("Member %1 handles %2 records/s, %3 arrive.")).arg(QString::fromStdString(owner->client_id), rate(v.handled), rate(v.arriving));
+      v.sentences
+          << tr(T("Member %1 handles %2, %3 arrive.")).arg(QString::fromStdString(owner->client_id), records_rate(v.handled), rate(v.arriving));
     } else {
       v.sentences << tr(T("Member %1 reads it; rates need a second to be measured.")).arg(QString::fromStdString(owner->client_id));
     }
@@ -124,14 +130,14 @@ GroupVerdict why(const GroupFacts& f, const std::vector<KeyCounter::Share>& keys
       const double gain = v.handled - v.arriving;
       if (gain > 0.05) {
         v.catch_up = tr(T("Caught up in about %1")).arg(format_duration(static_cast<std::int64_t>(static_cast<double>(worst.lag.records) / gain * 1000)));
-      } else if (v.handled < 0.05 && f.status != LagStatus::measuring) {
+      } else if (v.handled < 0.05 && worst.status != LagStatus::measuring) {
         v.never = true;
         v.catch_up = tr(T("Catch-up: never, nothing is handled"));
-      } else if (f.status == LagStatus::slow || f.status == LagStatus::stalled) {
+      } else if (worst.status == LagStatus::slow || worst.status == LagStatus::stalled) {
         v.never = true;
         v.catch_up = tr(T("Catch-up: never at this rate, needs more than %1×")).arg(v.handled > 0 ? v.arriving / v.handled : 1, 0, 'f', 1);
       } else if (gain < -0.05) {
-        v.catch_up = tr(T("The lag grows by %1 records/s")).arg(rate(-gain));
+        v.catch_up = tr(T("The lag grows by %1")).arg(records_rate(-gain));
       } else if (v.handled >= kNothing) {
         v.catch_up = tr(T("The lag is steady: as much is handled as arrives"));
       }

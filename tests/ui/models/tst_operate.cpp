@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The arithmetic below the Topics and Groups pages: what configurations mean and cause, where keys move, what a reset does,
 // how a lag is judged, and tables that follow without a reset.
+#include <functional>
+
 #include <QSignalSpy>
 #include <QTest>
 
@@ -83,6 +85,8 @@ class TestOperate : public QObject {
   void burrowsRules_data();
   void burrowsRules();
   void lagInRecordsLeavesOutWhatIsGone();
+  void verdictsFollowTheNumbers_data();
+  void verdictsFollowTheNumbers();
   void timeLagFromTheWindow();
   void whyNamesThePartition();
   void oneStatusOfAGroup();
@@ -395,8 +399,11 @@ void TestOperate::burrowsRules_data() {
   QTest::newRow("went back") << Samples{{0, 50, 90}, {5, 60, 95}, {10, 10, 99}, {15, 20, 99}} << qint64{15} << true << static_cast<int>(LagStatus::rewound);
   QTest::newRow("silent") << Samples{{0, 5, 9}, {40, 5, 12}, {80, 5, 20}, {90, 5, 30}} << qint64{10} << true << static_cast<int>(LagStatus::stopped);
   QTest::newRow("nobody there") << Samples{{0, 5, 9}, {5, 5, 9}} << qint64{5} << false << static_cast<int>(LagStatus::stopped);
-  QTest::newRow("stands still") << Samples{{0, 5, 9}, {5, 5, 12}, {10, 5, 15}, {15, 5, 20}} << qint64{15} << true << static_cast<int>(LagStatus::stalled);
-  QTest::newRow("never less") << Samples{{0, 5, 9}, {5, 6, 12}, {10, 7, 15}, {15, 8, 20}} << qint64{15} << true << static_cast<int>(LagStatus::slow);
+  QTest::newRow("stands still") << Samples{{0, 5, 9}, {5, 5, 12}, {10, 5, 15}, {45, 5, 20}} << qint64{45} << true
+                                << static_cast<int>(LagStatus::stalled);
+  QTest::newRow("its first batch") << Samples{{0, 5, 9}, {5, 5, 12}, {10, 5, 15}, {15, 5, 20}} << qint64{15} << true
+                                   << static_cast<int>(LagStatus::measuring);
+  QTest::newRow("never less") << Samples{{0, 5, 9}, {15, 6, 22}, {30, 7, 35}, {50, 8, 50}} << qint64{50} << true << static_cast<int>(LagStatus::slow);
   QTest::newRow("sometimes less") << Samples{{0, 5, 9}, {5, 8, 10}, {10, 9, 15}, {15, 10, 20}} << qint64{15} << true << static_cast<int>(LagStatus::ok);
   Samples grows;  // a commit of five records every 25 s, one record a second arrives
   for (qint64 i = 0; i <= 12; ++i) {
@@ -422,6 +429,53 @@ void TestOperate::burrowsRules() {
   }
   const auto& now = samples.last();
   QCOMPARE(static_cast<int>(window.judge(at(now[0], now[1], now[2]), committed_at * 1000, members)), status);
+}
+
+// Second by second: what is judged of a group, and that it is not judged otherwise a moment later.
+void TestOperate::verdictsFollowTheNumbers_data() {
+  using Series = std::function<std::pair<qint64, qint64>(qint64)>;  // second → committed, end
+  QTest::addColumn<Series>("series");
+  QTest::addColumn<QStringList>("verdicts");
+  const auto arrives = [](qint64 t) { return 10 + t * 3 / 2; };
+  for (qint64 phase = 0; phase < 5; ++phase) {
+    // Each commit, every 5 s, leaves one record behind: what a consumer holds that has just polled.
+    QTest::addRow("keeps up, %d s after a sample", static_cast<int>(phase))
+        << Series([=](qint64 t) { return std::pair(arrives((t - phase + 5) / 5 * 5 - 5 + phase) - 1, arrives(t)); })
+        << QStringList{"measuring", "ok"};
+  }
+  QTest::newRow("too slow, in batches of 50") << Series([](qint64 t) { return std::pair(10 + t / 50 * 50, 30 + t * 5 / 2); })
+                                              << QStringList{"measuring", "stalled", "slow"};
+  QTest::newRow("too slow, record by record") << Series([](qint64 t) { return std::pair(10 + t, 100 + t * 5 / 2); })
+                                              << QStringList{"measuring", "slow"};
+  QTest::newRow("as fast as it comes, far behind") << Series([](qint64 t) { return std::pair(10 + t, 100 + t); }) << QStringList{"measuring", "slow"};
+  QTest::newRow("all of it, every 25 s") << Series([=](qint64 t) { return std::pair(arrives(t / 25 * 25) - 4, arrives(t)); })
+                                         << QStringList{"measuring", "ok"};
+  QTest::newRow("a burst") << Series([=](qint64 t) {
+    const qint64 end = arrives(t) + (t >= 90 ? 1'000 : 0);
+    return std::pair(t < 90 ? end : std::min(end, arrives(89) + (t - 89) * 8), end);
+  }) << QStringList{"ok"};
+  QTest::newRow("is made faster") << Series([](qint64 t) {
+    const qint64 end = 30 + t * 5 / 2;
+    return std::pair(std::min(end, t < 120 ? 10 + t : 130 + (t - 120) * 6), end);
+  }) << QStringList{"measuring", "ok", "slow", "ok"};
+}
+
+void TestOperate::verdictsFollowTheNumbers() {
+  using Series = std::function<std::pair<qint64, qint64>(qint64)>;
+  QFETCH(Series, series);
+  QFETCH(QStringList, verdicts);
+  LagWindow window;
+  LagStatus status = LagStatus::ok;
+  QStringList told;
+  for (qint64 t = 0; t <= 300; ++t) {
+    const auto [committed, end] = series(t);
+    window.add(at(t, committed, end));
+    status = window.judge(at(t, committed, end), t * 1000, true, status);
+    if (told.isEmpty() || told.last() != status_word(status)) {
+      told << status_word(status);
+    }
+  }
+  QCOMPARE(told, verdicts);
 }
 
 void TestOperate::lagInRecordsLeavesOutWhatIsGone() {
@@ -483,6 +537,7 @@ void TestOperate::whyNamesThePartition() {
     part.lag.records = i == 0 ? 8 : 92;
     part.window.add(at(0, 0, 0));
     part.now = i == 0 ? at(10, 2, 10) : at(10, 100, 400);
+    part.status = LagStatus::slow;
   }
   f.lag_records = 100;
   f.worst = 1;
