@@ -106,6 +106,11 @@ ResetOffsetsDialog::ResetOffsetsDialog(Session* session, const QString& group, s
   connect(to_, &SegmentedControl::activated, this, [this](int index) { choose(static_cast<ResetChoice::To>(index)); });
   connect(value_, &QLineEdit::textChanged, this, &ResetOffsetsDialog::replan);
   connect(topics_, &QComboBox::currentIndexChanged, this, &ResetOffsetsDialog::loadPositions);
+  connect(session_, &Session::frameReady, this, [this] {
+    if (active_ != groupActive()) {
+      fill();
+    }
+  });
   new FocusRing(this);
   choose(ResetChoice::To::earliest);
   loadPositions();
@@ -303,14 +308,16 @@ void ResetOffsetsDialog::fill() {
       words += QLatin1Char(' ') + tr("%Ln partition(s) end at the edge of their log.", nullptr, clamped);
     }
   }
-  if (valid_ && groupActive()) {
-    words += (words.isEmpty() ? QString() : QStringLiteral(" ")) + tr("The group has members: stop them first, or the reset will be refused.");
+  active_ = groupActive();
+  if (valid_ && active_) {
+    words += (words.isEmpty() ? QString() : QStringLiteral(" ")) +
+             tr("The group has members, and a broker would refuse: stop them first (Shift+G for built-in ones).");
     summary_->setTone(TextLabel::Tone::warn);
   } else {
     summary_->setTone(TextLabel::Tone::text);
   }
   summary_->setText(words);
-  apply_->setEnabled(ready() && changes > 0);
+  apply_->setEnabled(ready() && changes > 0 && !active_);
   askKeys();
 }
 
@@ -382,7 +389,7 @@ void ResetOffsetsDialog::apply() {
                                     ? tr("%Ln partition(s) were not reset: %1", nullptr, refused).arg(error)
                                     : tr("Nothing was reset: %1").arg(error));
     self->failure_->show();
-    self->apply_->setEnabled(true);
+    self->apply_->setEnabled(!self->groupActive());
   });
 }
 

@@ -62,6 +62,7 @@ class ResetOffsetsDialog : public QDialog {
   std::uint64_t round_ = 0;
   int waiting_ = 0;
   bool valid_ = true;
+  bool active_ = false;  // the group has members
 };
 
 }  // namespace hw::ui

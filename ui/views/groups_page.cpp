@@ -817,11 +817,18 @@ void GroupsPage::deleteGroup() {
     question->addFact(tr("Not read yet"), tr("%1 records").arg(format_count(f->lag_records)));
   }
   question->addCommand(QStringLiteral("kafka-consumer-groups.sh --bootstrap-server %1 --delete --group %2").arg(session()->bootstrap(), current_));
-  if (!g->members.empty()) {
-    question->setFailure(tr("The group has members, so the broker will refuse (NON_EMPTY_GROUP). Stop them first."));
-  }
   question->addCancel()->setFocus();
-  question->addAnswer(tr("Delete group"), QuestionDialog::AnswerKind::danger);
+  Button* answer = question->addAnswer(tr("Delete group"), QuestionDialog::AnswerKind::danger);
+  const auto may = [this, question, answer, group = current_.toStdString()] {
+    const observe::ViewPtr now = session()->view();
+    const observe::GroupView* still = now->find_group(group);
+    const bool used = still != nullptr && !still->members.empty();
+    answer->setEnabled(!used);
+    question->setFailure(used ? tr("The group has members, and a broker would refuse (NON_EMPTY_GROUP). Stop them first (Shift+G for built-in ones).")
+                              : QString());
+  };
+  may();
+  connect(session(), &Session::frameReady, question, may);
   std::vector<PartitionOffset> before;
   for (const auto& c : g->committed) {
     if (c.counters != nullptr && c.counters->offset.get() >= 0) {

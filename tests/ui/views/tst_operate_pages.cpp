@@ -389,10 +389,47 @@ class TestOperatePages : public QObject {
     window_->commands().run("group.reset");
     auto* reset = dialog<ResetOffsetsDialog>();
     QTRY_VERIFY(reset->ready());
-    reset->apply();
+    QVERIFY(!reset->findChild<Button*>(QStringLiteral("applyReset"))->isEnabled());
+    reset->apply();  // as where a member comes at the last moment
     const QList<QLabel*> labels = reset->findChildren<QLabel*>();
     QTRY_VERIFY(std::any_of(labels.begin(), labels.end(),
                             [](const QLabel* label) { return label->text().contains(QStringLiteral("group is in use")); }));
+    reset->reject();
+  }
+
+  // What a broker would refuse is not offered; it is once the members are gone.
+  void whatIsRefusedIsNotOffered() {
+    open();
+    session_->setDemoTraffic(false);
+    session_->setGroup("crowd", "demo.orders", 1);
+    session_->setCommitted("crowd", "demo.orders", 0, 0);
+    window_->showPage("groups");
+    window_->select(Selection::ofGroup("crowd"));
+    frame();
+    window_->commands().run("group.delete");
+    auto* question = dialog<QuestionDialog>();
+    QVERIFY(question != nullptr);
+    const auto answer = [question] {
+      const QList<Button*> buttons = question->findChildren<Button*>();
+      return *std::find_if(buttons.begin(), buttons.end(), [](const Button* button) { return button->text() == QStringLiteral("Delete group"); });
+    };
+    QVERIFY(!answer()->isEnabled());
+    session_->setGroup("crowd", "demo.orders", 0, "Empty");
+    frame();
+    QTRY_VERIFY(answer()->isEnabled());
+    question->reject();
+    QTRY_VERIFY(dialog<QuestionDialog>() == nullptr);
+    session_->setGroup("crowd", "demo.orders", 1);
+    frame();
+    window_->commands().run("group.reset");
+    auto* reset = dialog<ResetOffsetsDialog>();
+    QTRY_VERIFY(reset->ready());
+    reset->choose(ResetChoice::To::latest);
+    const auto* apply = reset->findChild<Button*>(QStringLiteral("applyReset"));
+    QVERIFY(!apply->isEnabled());
+    session_->setGroup("crowd", "demo.orders", 0, "Empty");
+    frame();
+    QTRY_VERIFY(apply->isEnabled());
     reset->reject();
   }
 
