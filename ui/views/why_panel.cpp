@@ -125,6 +125,7 @@ WhyPanel::WhyPanel(QWidget* parent) : QWidget(parent) {
   room_ = room;
   told_ = new Pane;
   told_->installEventFilter(this);
+  installEventFilter(this);
   auto* told = new QVBoxLayout(told_);
   told->setContentsMargins(0, 0, t.px(16), 0);
   told->setSpacing(t.px(6));
@@ -184,7 +185,7 @@ void WhyPanel::show(const GroupVerdict& v, const std::vector<KeyCounter::Share>&
 }
 
 bool WhyPanel::eventFilter(QObject* object, QEvent* event) {
-  if (object == told_ && event->type() == QEvent::Resize) {
+  if ((object == told_ || object == this) && event->type() == QEvent::Resize) {
     holdHeights();
   }
   return QWidget::eventFilter(object, event);
@@ -204,7 +205,14 @@ void WhyPanel::holdHeights() {
       high += lines + told_->layout()->spacing();
     }
   }
-  room_->setMaximumHeight(high + bars_->maximumHeight() + told_->layout()->spacing());
+  // The bars say once more what the words say: where only part of them would be seen they are left out.
+  const int spacing = layout()->spacing();
+  const int beside = chip_->sizeHint().height() + (partition_->isHidden() ? 0 : partition_->sizeHint().height() + spacing) + spacing;
+  const int rest = contentsRect().height() - layout()->contentsMargins().top() - layout()->contentsMargins().bottom() - beside;
+  const int with_bars = high + bars_->maximumHeight() + told_->layout()->spacing();
+  const bool whole = bars_->maximumHeight() > 0 && (with_bars <= rest || high > rest);
+  bars_->setVisible(whole);
+  room_->setMaximumHeight(whole ? with_bars : high + told_->layout()->spacing());
 }
 
 QString WhyPanel::text() const {
