@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/window/inspector.h"
 
+#include <algorithm>
+
 #include <QClipboard>
 #include <QFontMetrics>
 #include <QGuiApplication>
@@ -9,8 +11,8 @@
 #include <QMouseEvent>
 #include <QPainter>
 #include <QScrollArea>
+#include <QTextLayout>
 #include <QVBoxLayout>
-#include <algorithm>
 
 #include "ui/painting/text.h"
 #include "ui/session/session_nodes.h"
@@ -49,7 +51,7 @@ class FactRow : public QWidget {
 
  public:
   explicit FactRow(QWidget* parent) : QWidget(parent) {
-    setFixedHeight(Theme::current().px(Metrics::kInspectorRow));
+    wrap();
     setAttribute(Qt::WA_Hover);
   }
 
@@ -70,6 +72,7 @@ class FactRow : public QWidget {
     } else {
       setToolTip(elided_ ? fact.value : QString());
     }
+    wrap();
     update();
   }
 
@@ -86,33 +89,41 @@ class FactRow : public QWidget {
     p.setFont(t.font(FontRole::control));
     p.setPen(c.text2);
     const QFontMetrics key_metrics(t.font(FontRole::control));
-    p.drawText(QRect(0, 0, key_width - t.px(6), height()), Qt::AlignVCenter | Qt::AlignLeft,
+    const int line = t.px(Metrics::kInspectorRow);
+    p.drawText(QRect(0, 0, key_width - t.px(6), line), Qt::AlignVCenter | Qt::AlignLeft,
                key_metrics.elidedText(fact_.key, Qt::ElideMiddle, key_width - t.px(6)));
     int x = key_width;
     if (fact_.glyph != Glyph::none) {
-      paint_glyph(p, fact_.glyph, QPointF(x + t.pxf(6), height() / 2.0), t.pxf(12));
+      paint_glyph(p, fact_.glyph, QPointF(x + t.pxf(6), line / 2.0), t.pxf(12));
       x += t.px(18);
     }
     const FontRole role = fact_.words ? FontRole::control : FontRole::data;
     const QFontMetrics metrics(t.font(role));
     const int room = width() - x;
-    const QString text = metrics.elidedText(fact_.value, fact_.words || fact_.value.endsWith(QChar(0x2026)) ? Qt::ElideRight : Qt::ElideMiddle, room);
-    elided_ = text != fact_.value;
+    const QString whole_line = second_ > 0 ? fact_.value.left(second_).trimmed() : fact_.value;
+    const bool from_right = fact_.words || fact_.value.endsWith(QChar(0x2026));
+    const QString text = metrics.elidedText(whole_line, from_right ? Qt::ElideRight : Qt::ElideMiddle, room);
+    const QString rest = second_ > 0 ? fact_.value.mid(second_) : QString();
+    const QString second = metrics.elidedText(rest, Qt::ElideRight, room);
+    elided_ = text != whole_line || second != rest;
     if (const QString whole = elided_ ? fact_.value : QString(); !fact_.explained && toolTip() != whole) {
       setToolTip(whole);
     }
     p.setFont(t.font(role));
     p.setPen(!fact_.link.none() && underMouse() ? c.link : tone_color(fact_.tone));
-    p.drawText(QRect(x, 0, room, height()), Qt::AlignVCenter | Qt::AlignLeft, text);
+    p.drawText(QRect(x, 0, room, line), Qt::AlignVCenter | Qt::AlignLeft, text);
+    p.drawText(QRect(x, line, room, height() - line), Qt::AlignTop | Qt::AlignLeft, second);
     if (acts) {
       const int w = metrics.horizontalAdvance(text);
-      const int y = (height() + metrics.height()) / 2;
+      const int y = (line + metrics.height()) / 2;
       p.setPen(QPen(underMouse() ? c.link : c.control, 1.0, fact_.explained ? Qt::DotLine : Qt::SolidLine));
       if (fact_.explained || underMouse()) {
         p.drawLine(QPointF(x, y + 0.5), QPointF(x + w, y + 0.5));
       }
     }
   }
+
+  void resizeEvent(QResizeEvent*) override { wrap(); }
   void mouseReleaseEvent(QMouseEvent* event) override {
     if (event->button() == Qt::LeftButton && rect().contains(event->pos())) {
       act();
@@ -132,7 +143,27 @@ class FactRow : public QWidget {
       Q_EMIT activated(fact_);
     }
   }
+
+  // A sentence that is too long for its line goes on in a second one: what comes last in it is often the cause.
+  void wrap() {
+    const Theme& t = Theme::current();
+    second_ = 0;
+    const int room = width() - t.px(Metrics::kInspectorKey) - (fact_.glyph == Glyph::none ? 0 : t.px(18));
+    if (const QFont font = t.font(FontRole::control); fact_.words && room > 0 && QFontMetrics(font).horizontalAdvance(fact_.value) > room) {
+      QTextLayout layout(fact_.value, font);
+      QTextOption option;
+      option.setWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
+      layout.setTextOption(option);
+      layout.beginLayout();
+      QTextLine line = layout.createLine();
+      line.setLineWidth(room);
+      second_ = line.textLength() < fact_.value.size() ? line.textLength() : 0;
+      layout.endLayout();
+    }
+    setFixedHeight(t.px(Metrics::kInspectorRow) + (second_ > 0 ? QFontMetrics(t.font(FontRole::control)).height() : 0));
+  }
   Fact fact_;
+  int second_ = 0;  // where the second line begins; 0: there is one line
   bool elided_ = false;
 };
 
