@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/models/election_history.h"
 
-#include <QCoreApplication>
 #include <algorithm>
 #include <map>
+#include <set>
+
+#include <QCoreApplication>
 
 namespace hw::ui {
 
@@ -106,7 +108,7 @@ class Builder {
       }
     }
     if (open_ && e.role == QuorumRole::follower && e.epoch == last_epoch_ && here->epoch <= last_epoch_) {
-      here->refused = true;
+      here->outcome = e.cause == QuorumCause::heard_of_leader ? Election::Outcome::found : Election::Outcome::refused;
       here->leader = e.leader.value();
       open_ = false;
     } else if (leads && open_) {
@@ -114,6 +116,7 @@ class Builder {
       election.leader = e.node.value();
       election.epoch = e.epoch;
       election.decided_ms = at;
+      election.outcome = Election::Outcome::won;
       open_ = false;
       last_epoch_ = e.epoch;
       leader_ = e.node.value();
@@ -137,18 +140,38 @@ class Builder {
       std::stable_sort(each.bands.begin(), each.bands.end(), [](const Election::Band& a, const Election::Band& b) {
         return std::pair(a.node, a.from_ms) < std::pair(b.node, b.from_ms);
       });
+      std::stable_sort(each.votes.begin(), each.votes.end(), [](const Election::Vote& a, const Election::Vote& b) { return a.at_ms < b.at_ms; });
+      judge(each);
     }
     return std::move(all_);
   }
 
  private:
+  // Whoever asked believes in its leader until somebody else leads, also in one that is gone: only a voter that refused knows better.
+  void judge(Election& election) const {
+    std::set<std::int32_t> answered;
+    bool refused = false;
+    for (const Election::Vote& vote : election.votes) {
+      answered.insert(vote.voter);
+      answered.insert(vote.candidate);
+      refused = refused || !vote.granted;
+    }
+    election.voters = static_cast<int>(view_.quorum->voters.size());
+    election.answered = std::max(1, static_cast<int>(answered.size()));
+    if (election.outcome == Election::Outcome::refused && !refused) {
+      election.outcome = Election::Outcome::unanswered;
+      election.leader = -1;
+    }
+  }
+
   void begin(const event::QuorumRoleChanged& e, std::int64_t at) {
     Election election;
     election.began_ms = election.ended_ms = at;
     election.epoch = e.epoch;
     election.before = leader_;
     find_end(election);
-    election.reason = reason_of(e, leader_, all_.empty());
+    election.watched = starts(e.role);
+    election.reason = election.watched ? reason_of(e, leader_, all_.empty()) : Words::tr("it was elected before it was watched");
     if (election.killed && e.cause == QuorumCause::leader_silent) {
       election.reason = Words::tr("leader %1 was killed; controller %2 missed it").arg(leader_).arg(e.node.value());
     }

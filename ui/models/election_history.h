@@ -32,21 +32,31 @@ struct Election {
     bool pre_vote = false;
     bool granted = false;
   };
+  enum class Outcome : std::uint8_t {
+    runs,
+    won,
+    refused,     // others follow a leader that lives: it stays
+    unanswered,  // too few answered at all; whoever asked goes on as before, and asks again
+    found,       // whoever asked heard of the leader that there was: after a restart
+  } outcome = Outcome::runs;
   std::int32_t epoch = 0;    // that was won; the last that was tried where nobody won
-  std::int32_t leader = -1;  // -1: nobody has won
+  std::int32_t leader = -1;  // -1: nobody has won, and nobody is known to lead
   std::int64_t began_ms = 0;
   std::int64_t decided_ms = -1;
   std::int64_t ended_ms = 0;  // of the last step that belongs to it
   std::int32_t before = -1;   // who led; -1: nobody
   std::int64_t silent_since_ms = -1;  // when that one's node ended; -1: not known, or it did not end
   bool killed = false;                // that node, without a shutdown
-  bool refused = false;  // asked for pre-votes only, and others follow a leader that lives: it stays
+  bool watched = true;                // from its first step; else only who won is known
+  int answered = 0;                   // voters, whoever asked among them
+  int voters = 0;
   QString reason;            // a sentence without its full stop: "controller 2 did not hear from leader 1 in time"
   std::vector<Band> bands;   // by node, then time; also what each was when it began
   std::vector<Vote> votes;   // by time
   [[nodiscard]] bool decided() const { return decided_ms >= 0; }
-  // From the first step to the leader; -1: not decided.
-  [[nodiscard]] std::int64_t tookMs() const { return decided() ? decided_ms - began_ms : -1; }
+
+  // From the first step to the leader; -1: not decided, or not known.
+  [[nodiscard]] std::int64_t tookMs() const { return decided() && watched ? decided_ms - began_ms : -1; }
   // How long nobody led; -1: not known.
   [[nodiscard]] std::int64_t leaderlessMs() const {
     return decided() && silent_since_ms >= 0 && decided_ms >= silent_since_ms ? decided_ms - silent_since_ms : -1;

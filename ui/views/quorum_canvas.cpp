@@ -24,13 +24,16 @@ constexpr double kRow = 34;
 constexpr double kBar = 18;
 constexpr double kLabels = 210;    // of a replica: glyph, name, role
 constexpr double kNumbers = 164;   // log end, distance, last fetch
-constexpr double kChartTitle = 48;
+constexpr double kChartTitle = 66;  // and the reason below it
 constexpr double kRuler = 24;
 constexpr double kChartRow = 48;
 constexpr double kBand = 20;
+constexpr double kLegend = 20;
 constexpr double kStoryLeast = 40;
 constexpr double kListRow = Metrics::kRow;
-constexpr int kListed = 12;
+constexpr double kListRowNarrow = 44;
+constexpr double kListWide = 640;
+constexpr std::size_t kListed = 12;
 constexpr std::int64_t kShownAtLeast = 60;  // offsets, so that one record is no mile
 
 QString name_of(std::int32_t node) { return QuorumCanvas::tr("node %1").arg(node); }
@@ -56,10 +59,51 @@ QString role_word(event::QuorumRole role) {
 }
 
 QString outcome(const Election& e) {
-  if (e.refused) {
-    return QuorumCanvas::tr("refused: %1 leads").arg(name_of(e.leader));
+  switch (e.outcome) {
+    case Election::Outcome::refused:
+      return QuorumCanvas::tr("refused: %1 leads").arg(name_of(e.leader));
+    case Election::Outcome::unanswered:
+      return QuorumCanvas::tr("no majority: %1 of %2 answered").arg(e.answered).arg(e.voters);
+    case Election::Outcome::found:
+      return QuorumCanvas::tr("found leader %1").arg(name_of(e.leader));
+    case Election::Outcome::won:
+      return QuorumCanvas::tr("leader %1").arg(name_of(e.leader));
+    case Election::Outcome::runs:
+      break;
   }
-  return e.decided() ? QuorumCanvas::tr("leader %1").arg(name_of(e.leader)) : QuorumCanvas::tr("no leader yet");
+  return QuorumCanvas::tr("no leader yet");
+}
+
+// Nobody stood: it was only asked who would win.
+bool only_asked(const Election& e) {
+  return e.outcome == Election::Outcome::refused || e.outcome == Election::Outcome::unanswered || e.outcome == Election::Outcome::found;
+}
+
+QString took_text(const Election& e) {
+  return e.tookMs() >= 0 ? QuorumCanvas::tr("%1 ms").arg(e.tookMs()) : QString();
+}
+
+struct BandLook {
+  QColor fill;
+  QColor line;
+};
+
+BandLook look_of(const Election::Band& band, const Election& e) {
+  const Colors& c = Theme::current().colors();
+  switch (band.role) {
+    case event::QuorumRole::leader:
+      return {c.leader_soft, c.leader};
+    case event::QuorumRole::candidate:
+    case event::QuorumRole::prospective:
+      return {c.warn_tint, c.warn_line};
+    case event::QuorumRole::follower:
+      return band.from_ms > e.began_ms ? BandLook{c.ok_tint, c.ok} : BandLook{c.pressed, c.border};
+    case event::QuorumRole::resigned:
+      return {c.err_tint, c.err};
+    case event::QuorumRole::unattached:
+      break;
+  }
+  return {c.pressed, c.border};
 }
 
 void outline(QPainter& p, const QRectF& r, const QColor& color, double width = 1) {
@@ -77,13 +121,15 @@ QuorumCanvas::QuorumCanvas(QWidget* parent) : ObjectCanvas(parent) {
 
 void QuorumCanvas::take(QuorumFacts facts, std::vector<Election> elections) {
   const auto same_election = [](const Election& a, const Election& b) {
-    return a.began_ms == b.began_ms && a.bands.size() == b.bands.size() && a.votes.size() == b.votes.size() && a.decided_ms == b.decided_ms;
+    return a.began_ms == b.began_ms && a.bands.size() == b.bands.size() && a.votes.size() == b.votes.size() && a.decided_ms == b.decided_ms &&
+           a.outcome == b.outcome;
   };
   const bool structure = facts.voters.size() != facts_.voters.size() || facts.observers.size() != facts_.observers.size() ||
                          !std::equal(elections.begin(), elections.end(), elections_.begin(), elections_.end(), same_election);
   const bool changed = structure || !(facts == facts_);
   facts_ = std::move(facts);
   elections_ = std::move(elections);
+  rows_ = listedRows();
   if (!changed) {
     return;
   }
@@ -103,9 +149,9 @@ int QuorumCanvas::chosen() const {
       return static_cast<int>(i);
     }
   }
-  // The newest that was one: a refused pre-vote is chosen by hand.
+  // The newest that was one: a pre-vote that came to nothing is chosen by hand.
   for (std::size_t i = elections_.size(); i-- > 0;) {
-    if (!elections_[i].refused) {
+    if (!only_asked(elections_[i])) {
       return static_cast<int>(i);
     }
   }
@@ -127,7 +173,30 @@ void QuorumCanvas::choose(int election) {
 
 double QuorumCanvas::wide() const { return width() / Theme::current().scale(); }
 int QuorumCanvas::replicas() const { return static_cast<int>(facts_.voters.size() + facts_.observers.size()); }
-int QuorumCanvas::listed() const { return std::min(kListed, static_cast<int>(elections_.size())); }
+
+bool QuorumCanvas::narrow() const {
+  return wide() < kListWide;
+}
+
+double QuorumCanvas::listRow() const {
+  return narrow() ? kListRowNarrow : kListRow;
+}
+
+std::vector<QuorumCanvas::Listed> QuorumCanvas::listedRows() const {
+  std::vector<Listed> rows;
+  for (auto i = static_cast<int>(elections_.size()) - 1; i >= 0; --i) {
+    const Election& e = elections_[static_cast<std::size_t>(i)];
+    const Election* newer = rows.empty() ? nullptr : &elections_[static_cast<std::size_t>(rows.back().newest)];
+    if (newer != nullptr && only_asked(e) && e.outcome == newer->outcome && e.epoch == newer->epoch && e.leader == newer->leader) {
+      ++rows.back().count;
+    } else if (rows.size() == kListed) {
+      break;
+    } else {
+      rows.push_back({i, 1});
+    }
+  }
+  return rows;
+}
 
 const QuorumReplica& QuorumCanvas::replica(int index) const {
   const auto i = static_cast<std::size_t>(index);
@@ -146,10 +215,10 @@ QuorumCanvas::Places QuorumCanvas::places() const {
   if (!elections_.empty()) {
     at.chart = y;
     at.chart_rows = y + kChartTitle + kRuler;
-    y = at.chart_rows + kChartRow * static_cast<double>(std::max<std::size_t>(1, facts_.voters.size())) + storyHeight();
+    y = at.chart_rows + kChartRow * static_cast<double>(std::max<std::size_t>(1, facts_.voters.size())) + kLegend + storyHeight();
   }
   at.list = y;
-  at.end = y + kTitle + 6 + kListRow * std::max(1, listed()) + 10;
+  at.end = y + kTitle + 6 + listRow() * std::max(1, listed()) + 10;
   return at;
 }
 
@@ -179,7 +248,9 @@ QRectF QuorumCanvas::rowRect(int index) const {
   return {0, top, wide(), kRow};
 }
 
-QRectF QuorumCanvas::electionRect(int row) const { return {0, places().list + kTitle + 6 + kListRow * row, wide(), kListRow}; }
+QRectF QuorumCanvas::electionRect(int row) const {
+  return {0, places().list + kTitle + 6 + listRow() * row, wide(), listRow()};
+}
 
 // --- objects
 
@@ -213,9 +284,10 @@ QString QuorumCanvas::objectSentence(int index) const {
     }
     return parts.join(QStringLiteral(", "));
   }
-  const auto i = static_cast<std::size_t>(static_cast<int>(elections_.size()) - 1 - (index - replicas()));
-  const Election& e = elections_[i];
-  return tr("Election of epoch %1 at %2: %3. %4").arg(e.epoch).arg(format_time(e.began_ms), e.reason, story(e));
+  const Listed& row = rows_[static_cast<std::size_t>(index - replicas())];
+  const Election& e = elections_[static_cast<std::size_t>(row.newest)];
+  const QString said = tr("Election of epoch %1 at %2: %3. %4").arg(e.epoch).arg(format_time(e.began_ms), e.reason, story(e));
+  return row.count == 1 ? said : tr("%1 So it came %2 times.").arg(said).arg(row.count);
 }
 
 QString QuorumCanvas::story(const Election& e) {
@@ -228,27 +300,33 @@ QString QuorumCanvas::story(const Election& e) {
         ids << id;
       }
     }
-    return ids.join(QLatin1Char(' '));
+    const QString last = ids.isEmpty() ? QString() : ids.takeLast();
+    return ids.isEmpty() ? last : tr("%1 and %2").arg(ids.join(QStringLiteral(", ")), last);
   };
-  std::vector<std::pair<bool, std::int32_t>> told;
-  for (const Election::Vote& vote : e.votes) {
-    const std::pair<bool, std::int32_t> round(vote.pre_vote, vote.candidate);
-    if (std::find(told.begin(), told.end(), round) != told.end()) {
+  // By candidate: who stands has asked before whether it would win, also where a late answer to that comes after the votes.
+  std::vector<std::int32_t> told;
+  for (const Election::Vote& first : e.votes) {
+    if (std::find(told.begin(), told.end(), first.candidate) != told.end()) {
       continue;
     }
-    told.push_back(round);
-    const QString yes = voters(vote.pre_vote, vote.candidate, true);
-    const QString no = voters(vote.pre_vote, vote.candidate, false);
-    if (vote.pre_vote) {
-      out << (yes.isEmpty() ? tr("%1 asked whether it would win: %2 said no").arg(name_of(vote.candidate), no)
-                            : tr("%1 asked whether it would win: %2 said yes").arg(name_of(vote.candidate), yes));
-    } else {
-      out << (yes.isEmpty() ? tr("%1 stood: %2 refused").arg(name_of(vote.candidate), no)
-                            : tr("%1 stood: %2 voted for it").arg(name_of(vote.candidate), yes));
+    told.push_back(first.candidate);
+    const QString name = name_of(first.candidate);
+    for (const bool pre_vote : {true, false}) {
+      const QString yes = voters(pre_vote, first.candidate, true);
+      const QString no = voters(pre_vote, first.candidate, false);
+      if (!yes.isEmpty()) {
+        out << (pre_vote ? tr("%1 asked whether it would win: %2 said yes") : tr("%1 stood: %2 voted for it")).arg(name, yes);
+      } else if (!no.isEmpty()) {
+        out << (pre_vote ? tr("%1 asked whether it would win: %2 said no") : tr("%1 stood: %2 refused")).arg(name, no);
+      }
     }
   }
-  if (e.refused) {
+  if (e.outcome == Election::Outcome::unanswered) {
+    out << tr("%1 of %2 voters answered, %3 are needed; whoever asked asks again").arg(e.answered).arg(e.voters).arg(e.voters / 2 + 1);
+  } else if (e.outcome == Election::Outcome::refused) {
     out << tr("%1 leads on").arg(name_of(e.leader));
+  } else if (e.outcome == Election::Outcome::found) {
+    out << tr("%1 led already").arg(name_of(e.leader));
   } else if (e.decided()) {
     QString leads = tr("%1 leads epoch %2").arg(name_of(e.leader)).arg(e.epoch);
     if (e.leaderlessMs() >= 0) {
@@ -263,7 +341,7 @@ QString QuorumCanvas::story(const Election& e) {
 
 void QuorumCanvas::chooseAt(int object) {
   if (object >= replicas() && object < objectCount()) {
-    choose(static_cast<int>(elections_.size()) - 1 - (object - replicas()));
+    choose(rows_[static_cast<std::size_t>(object - replicas())].newest);
   }
 }
 
@@ -392,8 +470,8 @@ void QuorumCanvas::paintReplica(QPainter& p, int index, double left, double widt
     text_left(p, numbers + text_width(log_end, FontRole::data) + 8, y, QStringLiteral("-%1").arg(r.behind), FontRole::small_data,
               bad ? c.err_t : c.warn_t);
   }
-  const QString fetched = r.leads ? tr("fetched from") : (r.fetched_ms < 0 ? QString() : ago(r.fetched_ms));
-  text_right(p, wide() - kPad, y, fetched, r.leads ? FontRole::caption : FontRole::small_data, odd || bad ? c.warn_t : c.text2);
+  const QString fetched = r.fetched_ms < 0 || r.leads ? QStringLiteral("–") : ago(r.fetched_ms);  // nobody has it fetch
+  text_right(p, wide() - kPad, y, fetched, FontRole::small_data, odd || bad ? c.warn_t : c.text2);
   paint_hline(p, 0, wide(), row.bottom() - 1, c.hair);
   if (selected) {
     paint_selection(p, row.adjusted(2, 1, -2, -2), 3);
@@ -403,16 +481,18 @@ void QuorumCanvas::paintReplica(QPainter& p, int index, double left, double widt
 void QuorumCanvas::paintChart(QPainter& p, const Places& at, const Election& e) {
   const Colors& c = Theme::current().colors();
   paint_hline(p, 0, wide(), at.chart - 4, c.border);
-  const QString title = e.refused ? tr("Pre-vote of epoch %1").arg(e.epoch + 1) : tr("Election of epoch %1").arg(e.epoch);
+  const QString title = only_asked(e) ? tr("Pre-vote of epoch %1").arg(e.epoch + 1) : tr("Election of epoch %1").arg(e.epoch);
   const double y = at.chart + 14;
   text_left(p, kPad, y, title, FontRole::body_strong, c.text);
-  const QString took = e.decided() ? tr("%1 ms").arg(e.tookMs()) : (e.refused ? tr("refused") : tr("runs"));
+  const QString took = e.decided() ? took_text(e) : (only_asked(e) ? outcome(e).section(QLatin1Char(':'), 0, 0) : tr("runs"));
   text_right(p, wide() - kPad, y, took, FontRole::data_strong, e.decided() ? c.text : c.warn_t);
   const double after = kPad + text_width(title, FontRole::body_strong) + 12;
-  text_fit(p, after, y, wide() - kPad - text_width(took, FontRole::data_strong) - 12 - after,
-           tr("%1 · %2").arg(format_time(e.began_ms).section(QLatin1Char('.'), 0, 0), e.reason), FontRole::control, c.text2);
-  // Time: a little before the first step, a little behind the last.
-  const std::int64_t end = std::max({e.decided_ms, e.ended_ms, e.began_ms + 20});
+  text_left(p, after, y, format_time(e.began_ms).section(QLatin1Char('.'), 0, 0), FontRole::control, c.text2);
+  text_fit(p, kPad, y + 19, wide() - 2 * kPad, e.reason, FontRole::control, c.text2);
+  // Time: a little before the first step, a little behind the last; who follows long after the decision would only squeeze it.
+  const std::int64_t last =
+      e.decided() ? std::min(e.ended_ms, e.decided_ms + std::max<std::int64_t>(40, (e.decided_ms - e.began_ms) / 2)) : e.ended_ms;
+  const std::int64_t end = std::max({e.decided_ms, last, e.began_ms + 20});
   const auto span = static_cast<double>(end - e.began_ms);
   const double from = -0.12 * span;
   const double to = 1.22 * span;
@@ -433,11 +513,19 @@ void QuorumCanvas::paintChart(QPainter& p, const Places& at, const Election& e) 
     paint_vline(p, x, at.chart_rows - 4, bottom - 6, c.grid);
   }
   std::map<std::int32_t, double> lanes;
+  std::set<event::QuorumRole> unnamed;  // of bands too short for a word
+
+  struct Note {
+    double middle;
+    QString text;
+  };
+
+  std::vector<Note> notes;  // above the arrows
   for (std::size_t i = 0; i < facts_.voters.size(); ++i) {
     const QuorumReplica& r = facts_.voters[i];
     const double middle = at.chart_rows + kChartRow * static_cast<double>(i) + kBand / 2 + 4;
     lanes[r.id] = middle;
-    const bool won = e.leader == r.id && !e.refused;
+    const bool won = e.leader == r.id;
     paint_glyph(p, won ? Glyph::crown : Glyph::disc, QPointF(kPad + 6, middle), 12, won ? c.leader : c.edge);
     text_left(p, kPad + 20, middle, name_of(r.id), won ? FontRole::data_strong : FontRole::data, c.text);
     bool any = false;
@@ -452,52 +540,36 @@ void QuorumCanvas::paintChart(QPainter& p, const Places& at, const Election& e) 
       if (ended) {
         until = e.silent_since_ms;
       }
+      // A leader of before that is out of reach believes that it leads: until the decision that was so.
+      const bool deposed = e.decided() && band.role == event::QuorumRole::leader && band.node != e.leader && band.to_ms < 0 && !ended;
+      if (deposed) {
+        until = e.decided_ms;
+      }
       const double x0 = band.from_ms <= e.began_ms && band.to_ms != band.from_ms ? (band.from_ms < e.began_ms ? left : x_of(band.from_ms)) : x_of(band.from_ms);
       const QRectF rect(std::round(x0), std::round(middle - kBand / 2), std::round(x_of(until)) - std::round(x0), kBand);
       any = any || !ended;
       if (rect.width() < 1) {
         continue;
       }
-      QColor line = c.border;
-      QColor fill = c.pressed;
-      switch (band.role) {
-        case event::QuorumRole::leader:
-          fill = c.leader_soft;
-          line = c.leader;
-          break;
-        case event::QuorumRole::candidate:
-        case event::QuorumRole::prospective:
-          fill = c.warn_tint;
-          line = c.warn_line;
-          break;
-        case event::QuorumRole::follower:
-          if (band.from_ms > e.began_ms) {
-            fill = c.ok_tint;
-            line = c.ok;
-          }
-          break;
-        case event::QuorumRole::resigned:
-          fill = c.err_tint;
-          line = c.err;
-          break;
-        case event::QuorumRole::unattached:
-          break;
-      }
-      p.fillRect(rect, fill);
-      outline(p, rect, line, band.role == event::QuorumRole::leader ? 2 : 1);
+      const BandLook look = look_of(band, e);
+      p.fillRect(rect, look.fill);
+      outline(p, rect, look.line, band.role == event::QuorumRole::leader ? 2 : 1);
       const QString word = role_word(band.role);
       if (text_width(word, FontRole::caption) + 12 <= rect.width()) {
         text_left(p, rect.left() + 6, middle, word, FontRole::caption, c.text);
+      } else {
+        unnamed.insert(band.role);
+      }
+      if (deposed) {
+        const QRectF after_it(rect.right(), rect.top(), left + width - rect.right(), rect.height());
+        p.fillRect(after_it, c.pressed);
+        text_fit(p, after_it.left() + 6, middle, after_it.width() - 8, tr("does not know yet"), FontRole::caption, c.text2);
       }
     }
     if (e.before == r.id && e.silent_since_ms >= 0 && !any) {
-      paint_glyph(p, Glyph::cross, QPointF(left + 8, middle), 12);
-      text_left(p, left + 20, middle,
-                (e.killed ? tr("killed %1 before") : tr("stopped %1 before")).arg(format_duration(e.began_ms - e.silent_since_ms)),
-                FontRole::caption, c.err_t);
+      notes.push_back({middle, (e.killed ? tr("killed %1 before") : tr("stopped %1 before")).arg(format_duration(e.began_ms - e.silent_since_ms))});
     } else if (!known && r.state == ReplicaState::offline) {
-      paint_glyph(p, Glyph::cross, QPointF(left + 8, middle), 12);
-      text_left(p, left + 20, middle, r.role, FontRole::caption, c.err_t);
+      notes.push_back({middle, r.role});
     }
   }
   // Votes: from who voted to who asked.
@@ -506,6 +578,9 @@ void QuorumCanvas::paintChart(QPainter& p, const Places& at, const Election& e) 
     const auto voter = lanes.find(vote.voter);
     const auto candidate = lanes.find(vote.candidate);
     if (voter == lanes.end() || candidate == lanes.end()) {
+      continue;
+    }
+    if (vote.at_ms > end) {
       continue;
     }
     const bool down = candidate->second > voter->second;
@@ -522,9 +597,55 @@ void QuorumCanvas::paintChart(QPainter& p, const Places& at, const Election& e) 
     p.drawPolygon(head.data(), static_cast<int>(head.size()));
   }
   p.setRenderHint(QPainter::Antialiasing, false);
+  for (const Note& note : notes) {
+    p.fillRect(QRectF(left, note.middle - 8, 24 + text_width(note.text, FontRole::caption), 16), c.canvas);
+    paint_glyph(p, Glyph::cross, QPointF(left + 8, note.middle), 12);
+    text_left(p, left + 20, note.middle, note.text, FontRole::caption, c.err_t);
+  }
+  paintLegend(p, bottom + 2, e, unnamed);
   p.setFont(canvas_font(FontRole::control));
   p.setPen(c.text2);
-  p.drawText(QRectF(kPad, bottom - 2, wide() - 2 * kPad, storyHeight()), Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, story(e));
+  p.drawText(QRectF(kPad, bottom + kLegend - 2, wide() - 2 * kPad, storyHeight()), Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, story(e));
+}
+
+// What stands in the chart without a word of its own.
+void QuorumCanvas::paintLegend(QPainter& p, double y, const Election& e, const std::set<event::QuorumRole>& unnamed) {
+  const Colors& c = Theme::current().colors();
+  double x = 150;
+  const auto word = [&](const QString& text) {
+    text_left(p, x, y, text, FontRole::caption, c.text2);
+    x += text_width(text, FontRole::caption) + 14;
+  };
+  const auto arrow = [&](const QColor& color, bool dashed, const QString& text) {
+    p.setPen(QPen(color, 1.5, dashed ? Qt::DashLine : Qt::SolidLine, Qt::FlatCap));
+    p.drawLine(QPointF(x, y), QPointF(x + 16, y));
+    x += 21;
+    word(text);
+  };
+  const auto any = [&](bool pre_vote, bool granted) {
+    return std::any_of(e.votes.begin(), e.votes.end(),
+                       [&](const Election::Vote& v) { return v.granted == granted && (v.pre_vote == pre_vote || !granted); });
+  };
+  if (any(true, true)) {
+    arrow(c.leader, true, tr("would vote"));
+  }
+  if (any(false, true)) {
+    arrow(c.leader, false, tr("votes"));
+  }
+  if (any(true, false)) {
+    arrow(c.err, false, tr("says no"));
+  }
+  for (const event::QuorumRole role : unnamed) {
+    if (role == event::QuorumRole::follower || role == event::QuorumRole::leader) {
+      continue;  // its lane says it elsewhere, or it has the crown
+    }
+    const BandLook look = look_of({-1, role, 0, -1, e.began_ms, -1}, e);
+    const QRectF swatch(x, y - 5, 10, 10);
+    p.fillRect(swatch, look.fill);
+    outline(p, swatch, look.line);
+    x += 15;
+    word(role_word(role));
+  }
 }
 
 void QuorumCanvas::paintList(QPainter& p, const Places& at) {
@@ -537,22 +658,28 @@ void QuorumCanvas::paintList(QPainter& p, const Places& at) {
   }
   const int shown = chosen();
   for (int row = 0; row < listed(); ++row) {
-    const int i = static_cast<int>(elections_.size()) - 1 - row;
+    const auto& [i, count] = rows_[static_cast<std::size_t>(row)];
     const Election& e = elections_[static_cast<std::size_t>(i)];
     const QRectF rect = electionRect(row);
-    const double y = rect.center().y();
-    if (i == shown) {
+    const double y = narrow() ? rect.top() + 13 : rect.center().y();
+    if (shown <= i && shown > i - count) {
       p.fillRect(rect.adjusted(0, 0, 0, -1), c.selected);
       p.fillRect(QRectF(0, rect.top() + 3, 3, rect.height() - 7), c.leader);
     } else if (hovered() == replicas() + row) {
       p.fillRect(rect.adjusted(0, 0, 0, -1), c.hover);
     }
     text_left(p, kPad, y, tr("epoch %1").arg(e.epoch), FontRole::data, c.text);
-    text_fit(p, kPad + 80, y, 138, outcome(e), FontRole::control, e.decided() || e.refused ? c.text : c.warn_t);
-    text_left(p, kPad + 222, y, format_time(e.began_ms).section(QLatin1Char('.'), 0, 0), FontRole::small_data, c.text2);
-    const QString took = e.decided() ? tr("%1 ms").arg(e.tookMs()) : QString();
+    const QString came = count == 1 ? outcome(e) : tr("%1, %2 times").arg(outcome(e)).arg(count);
+    const bool open = e.outcome == Election::Outcome::runs || e.outcome == Election::Outcome::unanswered;
+    text_fit(p, kPad + 80, y, 196, came, FontRole::control, open ? c.warn_t : c.text);
+    text_left(p, kPad + 282, y, format_time(e.began_ms).section(QLatin1Char('.'), 0, 0), FontRole::small_data, c.text2);
+    const QString took = took_text(e);
     text_right(p, wide() - kPad, y, took, FontRole::data, c.text2);
-    text_fit(p, kPad + 290, y, wide() - kPad - 298 - kPad - text_width(took, FontRole::data), e.reason, FontRole::control, c.text2);
+    if (narrow()) {
+      text_fit(p, kPad + 80, y + 18, wide() - 80 - 2 * kPad, e.reason, FontRole::control, c.text2);
+    } else {
+      text_fit(p, kPad + 350, y, wide() - kPad - 358 - kPad - text_width(took, FontRole::data), e.reason, FontRole::control, c.text2);
+    }
     paint_hline(p, kPad, wide() - kPad, rect.bottom() - 1, c.hair);
   }
 }

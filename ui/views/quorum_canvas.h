@@ -6,6 +6,7 @@
 // first; the one that is chosen is drawn as a chart. Thread rule: UI thread only.
 #pragma once
 
+#include <set>
 #include <vector>
 
 #include "ui/models/election_history.h"
@@ -55,17 +56,31 @@ class QuorumCanvas : public ObjectCanvas {
   [[nodiscard]] QRectF electionRect(int row) const;  // row 0: the newest
   [[nodiscard]] const QuorumReplica& replica(int index) const;
   [[nodiscard]] int replicas() const;
-  [[nodiscard]] int listed() const;
+
+  // The rows of the list, newest first. What came to the same several times in a row is one.
+  struct Listed {
+    int newest = 0;  // index of the election
+    int count = 1;
+  };
+
+  [[nodiscard]] std::vector<Listed> listedRows() const;
+
+  [[nodiscard]] int listed() const { return static_cast<int>(rows_.size()); }
+
+  [[nodiscard]] bool narrow() const;  // the list needs two lines for a row
+  [[nodiscard]] double listRow() const;
   void fitHeight();
   [[nodiscard]] double storyHeight() const;
   void chooseAt(int object);
   void paintReplicas(QPainter& p, const Places& at);
   void paintReplica(QPainter& p, int index, double left, double width, std::int64_t from, std::int64_t to);
   void paintChart(QPainter& p, const Places& at, const Election& election);
+  void paintLegend(QPainter& p, double y, const Election& election, const std::set<event::QuorumRole>& unnamed);
   void paintList(QPainter& p, const Places& at);
 
   QuorumFacts facts_;
   std::vector<Election> elections_;  // oldest first
+  std::vector<Listed> rows_;
   std::int64_t chosen_began_ = -1;   // of the chosen one; -1: the newest
 };
 

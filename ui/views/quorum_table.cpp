@@ -48,8 +48,8 @@ QVariant QuorumTable::data(const QModelIndex& index, int role) const {
     return {};
   }
   const QuorumReplica& r = rows_[static_cast<std::size_t>(index.row())];
-  const auto offset = [](std::int64_t value) { return value < 0 ? QString() : format_offset(value); };
-  const auto ago = [](std::int64_t ms) { return ms < 0 ? QString() : (ms == 0 ? tr("now") : tr("%1 ago").arg(format_duration(ms))); };
+  const auto offset = [](std::int64_t value) { return value < 0 ? QStringLiteral("–") : format_offset(value); };
+  const auto ago = [](std::int64_t ms) { return ms < 0 ? QStringLiteral("–") : (ms == 0 ? tr("now") : tr("%1 ago").arg(format_duration(ms))); };
   switch (index.column()) {
     case kNode:
       return tr("node %1").arg(r.id);

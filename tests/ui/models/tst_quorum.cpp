@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The quorum in facts and words: who may fail, how an election went and why, what a metadata record says; and how a partition's
 // replicas stand to their leader.
-#include <QTest>
 #include <memory>
+
+#include <QTest>
 
 #include "engine/metadata/image/record.h"
 #include "engine/observe/reducer.h"
@@ -15,6 +16,7 @@
 #include "ui/models/replica_facts.h"
 #include "ui/models/topic_model.h"
 #include "ui/session/metadata_record.h"
+#include "ui/views/quorum_canvas.h"
 
 using namespace hw;      // NOLINT(google-build-using-namespace): a test
 using namespace hw::ui;  // NOLINT(google-build-using-namespace): a test
@@ -210,9 +212,85 @@ class TestQuorum : public QObject {
     feed.role(3, event::QuorumRole::follower, 1, 1, event::QuorumCause::pre_votes_lost);
     const std::vector<Election> all = election_history(*feed.reducer.publish());
     QCOMPARE(all.size(), std::size_t{2});
-    QVERIFY(all[1].refused);
+    QCOMPARE(all[1].outcome, Election::Outcome::refused);
     QVERIFY(!all[1].decided());
     QCOMPARE(all[1].leader, 1);
+  }
+
+  // Whoever asks goes back to the leader that it believes in, also where that one is gone: nobody refused, too few answered.
+  void whoIsNotAnsweredWasNotRefused() {
+    Feed feed;
+    feed.quorum();
+    feed.ms += 10'000;
+    feed(event::NodeStopped{BrokerId(1), false}, 1);
+    feed(event::NodeStopped{BrokerId(2), false}, 2);
+    for (int i = 0; i < 3; ++i) {
+      feed.ms += 1'000;
+      feed.role(3, event::QuorumRole::prospective, 1, 1, event::QuorumCause::leader_silent);
+      feed.ms += 1'000;
+      feed.role(3, event::QuorumRole::follower, 1, 1, event::QuorumCause::pre_votes_lost);
+    }
+    const std::vector<Election> all = election_history(*feed.reducer.publish());
+    QCOMPARE(all.size(), std::size_t{4});
+    for (std::size_t i = 1; i < all.size(); ++i) {
+      QCOMPARE(all[i].outcome, Election::Outcome::unanswered);
+      QCOMPARE(all[i].leader, -1);
+      QCOMPARE(all[i].answered, 1);
+      QCOMPARE(all[i].voters, 3);
+      QVERIFY2(all[i].reason.startsWith(QStringLiteral("leader 1 was killed")), qPrintable(all[i].reason));
+      QVERIFY2(QuorumCanvas::story(all[i]).startsWith(QStringLiteral("1 of 3 voters answered, 2 are needed")),
+               qPrintable(QuorumCanvas::story(all[i])));
+    }
+    // The list of the page has one row for them, and one for the election before.
+    QuorumCanvas canvas;
+    canvas.take(feed.facts(), all);
+    QCOMPARE(canvas.objectCount(), 4 + 2);
+    QVERIFY2(canvas.objectSentence(4).contains(QStringLiteral("3 times")), qPrintable(canvas.objectSentence(4)));
+    QCOMPARE(canvas.chosen(), 0);
+  }
+
+  void whoComesBackFindsTheLeader() {
+    Feed feed;
+    feed.quorum();
+    feed.ms += 10'000;
+    feed.role(3, event::QuorumRole::unattached, 1, -1, event::QuorumCause::started);
+    feed.role(3, event::QuorumRole::prospective, 1, -1, event::QuorumCause::no_leader_found);
+    feed.vote(2, 3, 1, true, false);
+    feed.role(3, event::QuorumRole::follower, 1, 1, event::QuorumCause::heard_of_leader);
+    const std::vector<Election> all = election_history(*feed.reducer.publish());
+    QCOMPARE(all.size(), std::size_t{2});
+    QCOMPARE(all[1].outcome, Election::Outcome::found);
+    QCOMPARE(all[1].leader, 1);
+  }
+
+  // A window that opens later sees only who leads: it does not say that this took no time.
+  void whatWasNotWatchedIsNotTold() {
+    Feed feed;
+    feed(event::QuorumVotersChanged{BrokerId(1), Offset(2), {{BrokerId(1), {}, "h", 1}}});
+    feed.role(1, event::QuorumRole::leader, 4, 1, event::QuorumCause::votes_won);
+    const std::vector<Election> all = election_history(*feed.reducer.publish());
+    QCOMPARE(all.size(), std::size_t{1});
+    QCOMPARE(all[0].outcome, Election::Outcome::won);
+    QCOMPARE(all[0].tookMs(), std::int64_t{-1});
+    QCOMPARE(all[0].reason, QStringLiteral("it was elected before it was watched"));
+  }
+
+  void anElectionIsToldInOrder() {
+    Feed feed;
+    feed.quorum();
+    feed.ms += 60'000;
+    feed.role(2, event::QuorumRole::prospective, 1, 1, event::QuorumCause::leader_silent);
+    feed.ms += 2;
+    feed.role(2, event::QuorumRole::candidate, 2, -1, event::QuorumCause::pre_votes_won);
+    feed.ms += 2;
+    feed.vote(1, 2, 2, false, true);
+    feed.vote(3, 2, 2, false, true);
+    feed.vote(3, 2, 1, true, true);  // of the question before; its ring was read last
+    feed.ms += 1;
+    feed.role(2, event::QuorumRole::leader, 2, 2, event::QuorumCause::votes_won);
+    const std::vector<Election> all = election_history(*feed.reducer.publish());
+    QCOMPARE(QuorumCanvas::story(all.back()),
+             QStringLiteral("node 2 asked whether it would win: 3 said yes; node 2 stood: 1 and 3 voted for it; node 2 leads epoch 2."));
   }
 
   void aStoryOfControllersAndBrokers() {
@@ -421,5 +499,5 @@ class TestQuorum : public QObject {
   }
 };
 
-QTEST_APPLESS_MAIN(TestQuorum)
+QTEST_MAIN(TestQuorum)
 #include "tst_quorum.moc"
