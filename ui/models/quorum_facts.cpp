@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/models/quorum_facts.h"
 
-#include <QCoreApplication>
 #include <algorithm>
+#include <set>
+
+#include <QCoreApplication>
 
 #include "ui/models/replica_facts.h"
 #include "ui/painting/text.h"
@@ -16,6 +18,8 @@ struct Words {
 };
 
 using event::QuorumRole;
+
+constexpr std::string_view kOffsetsTopic = "__consumer_offsets";
 
 std::int64_t since(std::int64_t ms) { return ms < 1'000 ? 0 : ms; }
 
@@ -231,17 +235,78 @@ RunningVoters running_voters(const observe::ClusterView& view) {
   return out;
 }
 
-std::vector<QuorumEffect> quorum_effects(bool majority) {
+DataReach data_reach(const observe::ClusterView& view, const std::vector<NodeCondition>& conditions) {
+  std::set<BrokerId> mute;  // no client gets an answer there
+  std::set<BrokerId> away;  // nor does a leader
+  for (const auto& [id, node] : view.nodes) {
+    if (node->state == observe::NodeView::State::killed || node->state == observe::NodeView::State::stopped) {
+      mute.insert(id);
+    }
+  }
+  for (const NodeCondition& condition : conditions) {
+    if (condition.paused) {
+      mute.insert(BrokerId(condition.node));
+    } else if (condition.cut_off) {
+      away.insert(BrokerId(condition.node));
+    }
+  }
+  away.insert(mute.begin(), mute.end());
+  DataReach out;
+  for (const auto& [name, topic] : *view.topics) {
+    DataReach::Count count;
+    for (const auto& p : topic->partitions) {
+      if (p == nullptr || p->replicas.empty()) {
+        continue;
+      }
+      const bool served = p->leader != kNoBroker && !mute.contains(p->leader);
+      const bool whole = served && (p->isr.size() <= 1 || std::none_of(p->isr.begin(), p->isr.end(), [&](BrokerId id) { return away.contains(id); }));
+      ++count.all;
+      count.served += served ? 1 : 0;
+      count.whole += whole ? 1 : 0;
+    }
+    for (DataReach::Count* each : {&out.partitions, name == kOffsetsTopic ? &out.coordinators : nullptr}) {
+      if (each != nullptr) {
+        each->all += count.all;
+        each->served += count.served;
+        each->whole += count.whole;
+      }
+    }
+  }
+  return out;
+}
+
+std::vector<QuorumEffect> quorum_effects(bool majority, const DataReach* now) {
+  using Works = QuorumEffect::Works;
   const QString none = Words::tr("no controller needed");
   const QString waits = Words::tr("waits for a majority");
   const QString fine = Words::tr("a majority commits it");
-  return {{Words::tr("Produce"), none, true, Trial::produce},
-          {Words::tr("Consume"), none, true, Trial::consume},
-          {Words::tr("Commit offsets"), none, true, Trial::commit},
-          {Words::tr("Create or delete a topic"), majority ? fine : Words::tr("times out"), majority, Trial::create_topic},
-          {Words::tr("Elect a partition leader"), majority ? fine : waits, majority, Trial::elect_leaders},
-          {Words::tr("Change an in-sync set"), majority ? fine : waits, majority, std::nullopt},
-          {Words::tr("Let a broker join"), majority ? fine : waits, majority, std::nullopt}};
+  const Works changes = majority ? Works::yes : Works::no;
+  QuorumEffect produce{Words::tr("Produce"), none, Works::yes, Trial::produce};
+  QuorumEffect consume{Words::tr("Consume"), none, Works::yes, Trial::consume};
+  QuorumEffect commit{Words::tr("Commit offsets"), none, Works::yes, Trial::commit};
+  if (now != nullptr && now->partitions.whole < now->partitions.all) {
+    // Nobody takes a replica that is away out of the in-sync set: what waits for it waits on.
+    const DataReach::Count& r = now->partitions;
+    const QString all = format_count(r.all);
+    produce.works = consume.works = r.served > 0 ? Works::partly : Works::no;
+    produce.why = r.served == 0 ? Words::tr("no partition has a leader")
+                                : Words::tr("acks=1 in %1 of %2, acks=all in %3").arg(format_count(r.served), all, format_count(r.whole));
+    consume.why = r.served == 0 ? produce.why : Words::tr("in %1 of %2, what is new in %3").arg(format_count(r.served), all, format_count(r.whole));
+  }
+  if (now != nullptr && now->coordinators.whole < now->coordinators.all) {
+    const DataReach::Count& r = now->coordinators;
+    commit.works = r.whole > 0 ? Works::partly : Works::no;
+    commit.why = r.whole > 0    ? Words::tr("with %1 of %2 coordinators").arg(format_count(r.whole), format_count(r.all))
+                 : r.served > 0 ? Words::tr("waits for in-sync replicas")
+                                : Words::tr("no coordinator runs");
+  }
+  return {produce,
+          consume,
+          commit,
+          {Words::tr("Create or delete a topic"), majority ? fine : Words::tr("times out"), changes, Trial::create_topic},
+          {Words::tr("Elect a partition leader"), majority ? fine : waits, changes, Trial::elect_leaders},
+          {Words::tr("Change an in-sync set"), majority ? fine : waits, changes, std::nullopt},
+          {Words::tr("Let a broker join"), majority ? fine : waits, changes, std::nullopt}};
 }
 
 }  // namespace hw::ui

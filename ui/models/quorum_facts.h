@@ -71,13 +71,33 @@ struct RunningVoters {
 };
 [[nodiscard]] RunningVoters running_voters(const observe::ClusterView& view);
 
+// How many partitions are served at this moment, of all topics and of __consumer_offsets, without which nobody commits.
+struct DataReach {
+  struct Count {
+    int all = 0;
+    int served = 0;  // led by a node that answers
+    int whole = 0;   // of these, every in-sync replica is there: acks=all is answered
+    friend bool operator==(const Count&, const Count&) = default;
+  };
+
+  Count partitions;
+  Count coordinators;
+};
+
+// Cost: the partitions of the cluster.
+[[nodiscard]] DataReach data_reach(const observe::ClusterView& view, const std::vector<NodeCondition>& conditions);
+
 // What still works, with and without a majority: the rows of the page's board.
 struct QuorumEffect {
+  enum class Works : std::uint8_t { no, partly, yes };
   QString what;
   QString why;
-  bool works = true;
+  Works works = Works::yes;
   std::optional<Trial> trial;  // how to find out; nullopt: no client can ask for it
+  friend bool operator==(const QuorumEffect&, const QuorumEffect&) = default;
 };
-[[nodiscard]] std::vector<QuorumEffect> quorum_effects(bool majority);
+
+// `now`: how it is at this moment; null: how it would be while every leader and in-sync replica runs.
+[[nodiscard]] std::vector<QuorumEffect> quorum_effects(bool majority, const DataReach* now = nullptr);
 
 }  // namespace hw::ui

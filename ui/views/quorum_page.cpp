@@ -93,6 +93,14 @@ class QuorumBoard : public QWidget {
     }
   }
 
+  // What is tried stays in its place; what is said of it follows the cluster.
+  void setEffects(std::vector<QuorumEffect> effects) {
+    if (effects != effects_) {
+      effects_ = std::move(effects);
+      refresh();
+    }
+  }
+
   // `lost`: it is so now, and not only what would be.
   void show(bool lost) {
     if (shown_ && lost == lost_) {
@@ -112,16 +120,23 @@ class QuorumBoard : public QWidget {
     p.scale(t.scale(), t.scale());
     const double wide = width() / t.scale();
     text_left(p, 16, 16, lost_ ? QuorumPage::tr("What works now") : QuorumPage::tr("If the majority is lost"), FontRole::body_strong, c.text);
-    text_fit(p, 16, 34, wide - 32, QuorumPage::tr("Without a majority, data still flows. Changes wait."), FontRole::caption, c.text2);
+    text_fit(p, 16, 34, wide - 32,
+             lost_ ? QuorumPage::tr("Data flows where a leader runs. Changes wait.")
+                   : QuorumPage::tr("Without a majority, data still flows. Changes wait."),
+             FontRole::caption, c.text2);
     for (std::size_t i = 0; i < effects_.size(); ++i) {
       const double y = kHead + line() * (static_cast<double>(i) + 0.5);
       const QuorumEffect& effect = effects_[i];
       const Result* result = resultOf(effect);
-      const bool works = result != nullptr && result->tone != Tone::runs ? result->tone == Tone::ok : effect.works;
-      paint_glyph(p, works ? Glyph::check : Glyph::cross, QPointF(23, y), 11);
+      using Works = QuorumEffect::Works;
+      Works works = effect.works;
+      if (result != nullptr && result->tone != Tone::runs) {
+        works = result->tone == Tone::ok ? Works::yes : Works::no;
+      }
+      paint_glyph(p, works == Works::yes ? Glyph::check : (works == Works::no ? Glyph::cross : Glyph::quarter), QPointF(23, y), 11);
       text_left(p, 38, y, effect.what, FontRole::control, c.text);
       QString why = effect.why;
-      QColor color = effect.works ? c.text2 : c.err_t;
+      QColor color = works == Works::yes ? c.text2 : (works == Works::no ? c.err_t : c.warn_t);
       if (result != nullptr) {
         why = result->text;
         color = result->tone == Tone::ok ? c.ok_t : (result->tone == Tone::err ? c.err_t : c.text2);
@@ -150,6 +165,18 @@ class QuorumBoard : public QWidget {
     Tone tone = Tone::runs;
     QString detail;
   };
+
+  static QString works_words(QuorumEffect::Works works) {
+    switch (works) {
+      case QuorumEffect::Works::yes:
+        return QuorumPage::tr("works");
+      case QuorumEffect::Works::partly:
+        return QuorumPage::tr("works in part");
+      case QuorumEffect::Works::no:
+        break;
+    }
+    return QuorumPage::tr("does not work");
+  }
   static QString told(Trial trial) {
     switch (trial) {
       case Trial::produce:
@@ -176,8 +203,9 @@ class QuorumBoard : public QWidget {
     for (std::size_t i = 0; i < effects_.size(); ++i) {
       const QuorumEffect& effect = effects_[i];
       const Result* result = resultOf(effect);
-      words << QuorumPage::tr("%1: %2, %3").arg(effect.what, effect.works ? QuorumPage::tr("works") : QuorumPage::tr("does not work"),
-                                                result == nullptr ? effect.why : QStringLiteral("%1 %2").arg(result->text, result->detail).trimmed());
+      words << QuorumPage::tr("%1: %2, %3")
+                   .arg(effect.what, works_words(effect.works),
+                        result == nullptr ? effect.why : QStringLiteral("%1 %2").arg(result->text, result->detail).trimmed());
       if (tests_[i] != nullptr) {
         tests_[i]->setGeometry(width() - t.px(16 + kTest), t.px(kHead + line() * static_cast<double>(i) + 2), t.px(kTest), t.px(line() - 5));
         tests_[i]->setEnabled(result == nullptr || result->tone != Tone::runs);
@@ -557,6 +585,15 @@ void QuorumPage::refresh() {
   }
   kill_->setVisible(nodes.conditions().size() > 1);
   kill_->setEnabled(facts.leader >= 0);
+  if (!facts.lost()) {
+    board_->setEffects(quorum_effects(false));
+    reached_of_.reset();
+  } else if (reached_of_ == nullptr || reached_of_->topics != now.topics || reached_of_->nodes != now.nodes || conditions_ != nodes.conditions()) {
+    reached_of_ = view();
+    conditions_ = nodes.conditions();
+    const DataReach reach = data_reach(now, conditions_);
+    board_->setEffects(quorum_effects(false, &reach));
+  }
   board_->show(facts.lost());
   const QuorumReplica* newest = facts.find(facts.leader);
   for (const QuorumReplica& r : facts.voters) {

@@ -89,6 +89,8 @@ class QuorumPage : public Page, public CommandSource {
   QTimer tick_;
   std::shared_ptr<const void> quorum_seen_;
   std::vector<Election> elections_;
+  observe::ViewPtr reached_of_;  // what the board was told of, with conditions_; null: nothing
+  std::vector<NodeCondition> conditions_;
   std::int64_t next_ = -1;  // offset of the metadata log to go on reading at; -1: nothing was read
   std::int64_t reading_since_ = -1;  // -1: nothing is being read
   std::uint64_t read_number_ = 0;    // answers to earlier reads are late

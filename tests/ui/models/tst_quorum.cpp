@@ -293,6 +293,46 @@ class TestQuorum : public QObject {
              QStringLiteral("node 2 asked whether it would win: 3 said yes; node 2 stood: 1 and 3 voted for it; node 2 leads epoch 2."));
   }
 
+  void whatWorksFollowsWhoRuns() {
+    using Works = QuorumEffect::Works;
+    const auto works = [](const std::vector<QuorumEffect>& all) {
+      std::vector<Works> out;
+      for (std::size_t i = 0; i < 3; ++i) {
+        out.push_back(all[i].works);
+      }
+      return out;
+    };
+    QCOMPARE(works(quorum_effects(false)), (std::vector<Works>{Works::yes, Works::yes, Works::yes}));
+    Feed feed;
+    feed.quorum();
+    feed(event::TopicCreated{kTopic, "orders", false});
+    feed(event::TopicCreated{Uuid{1, 2}, "__consumer_offsets", true});
+    const std::vector<BrokerId> all{BrokerId(1), BrokerId(2), BrokerId(3)};
+    feed(event::PartitionChanged{kTopic, PartitionIndex(0), BrokerId(1), LeaderEpoch(1), 1, all, all});
+    feed(event::PartitionChanged{kTopic, PartitionIndex(1), BrokerId(3), LeaderEpoch(1), 1, {BrokerId(3)}, {BrokerId(3)}});
+    feed(event::PartitionChanged{kTopic, PartitionIndex(2), BrokerId(2), LeaderEpoch(1), 1, all, all});
+    feed(event::PartitionChanged{Uuid{1, 2}, PartitionIndex(0), BrokerId(1), LeaderEpoch(1), 1, all, all});
+    DataReach reach = data_reach(*feed.reducer.publish(), {});
+    QCOMPARE(reach.partitions, (DataReach::Count{4, 4, 4}));
+    QCOMPARE(works(quorum_effects(false, &reach)), (std::vector<Works>{Works::yes, Works::yes, Works::yes}));
+    // Two of three are killed: one partition is whole, one is only written with acks=1, and no commit is answered.
+    feed(event::NodeStopped{BrokerId(2), false}, 2);
+    feed(event::NodeStopped{BrokerId(3), false}, 3);
+    reach = data_reach(*feed.reducer.publish(), {});
+    QCOMPARE(reach.partitions, (DataReach::Count{4, 2, 0}));
+    QCOMPARE(reach.coordinators, (DataReach::Count{1, 1, 0}));
+    const std::vector<QuorumEffect> now = quorum_effects(false, &reach);
+    QCOMPARE(works(now), (std::vector<Works>{Works::partly, Works::partly, Works::no}));
+    QCOMPARE(now[0].why, QStringLiteral("acks=1 in 2 of 4, acks=all in 0"));
+    QCOMPARE(now[2].why, QStringLiteral("waits for in-sync replicas"));
+    // Paused, a leader answers nobody.
+    NodeCondition paused;
+    paused.node = 1;
+    paused.paused = true;
+    reach = data_reach(*feed.reducer.publish(), {paused});
+    QCOMPARE(works(quorum_effects(false, &reach)), (std::vector<Works>{Works::no, Works::no, Works::no}));
+  }
+
   void aStoryOfControllersAndBrokers() {
     Feed feed;
     feed.quorum();
