@@ -181,6 +181,9 @@ void MessagesPage::connectAll() {
     pill_->hide();
     note_->setText({});  // the count was that of the list before
   });
+  waiting_.setSingleShot(true);
+  waiting_.setInterval(300);
+  connect(&waiting_, &QTimer::timeout, this, &MessagesPage::refreshState);
   connect(feed_, &RecordFeed::arrived, this, &MessagesPage::onRows);
   connect(feed_, &RecordFeed::failed, this, [this](const QString& what) {
     failure_ = what;

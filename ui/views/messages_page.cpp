@@ -230,6 +230,7 @@ void MessagesPage::restart() {
   topics_->setToolTip(topic());
   failure_.clear();
   notice_->hide();
+  waiting_.start();
   if (from_->current() == static_cast<int>(RecordFeed::From::group)) {
     const observe::GroupView* group = session()->view()->find_group(groups_->currentText().toStdString());
     std::map<std::int32_t, std::int64_t> offsets;
@@ -619,6 +620,11 @@ void MessagesPage::refreshState() {
                    .run = [this] { restart(); },
                    .second = tr("Copy details"),
                    .run_second = [this] { copy(QStringLiteral("%1: %2").arg(topic(), failure_)); }});
+  } else if (model_->rowCount() == 0 && busy && !waiting_.isActive()) {
+    const std::int64_t left = scanning() ? 0 : feed_->left();
+    notice_->show(
+        {.title = tr("Reading…"),
+         .text = left > 0 ? tr("%1 partitions have not answered yet.").arg(format_count(left)) : tr("The first records are on their way.")});
   } else if (model_->rowCount() > 0 || busy || !started_) {
     notice_->hide();
   } else if (filter_->filtering()) {

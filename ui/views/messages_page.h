@@ -159,6 +159,7 @@ class MessagesPage : public Page {
   std::vector<ScanPart> sampled_;
   QString sampled_topic_;
   QElapsedTimer sampled_at_;
+  QTimer waiting_;  // so long an empty list needs no word: what is read comes at once
   QElapsedTimer history_at_;
   std::map<std::int32_t, std::int64_t> starts_;  // where the logs of the topic began when we last looked
   std::shared_ptr<const void> topics_seen_;

@@ -48,6 +48,9 @@ class RecordFeed : public QObject {
   // Asks for what was appended since; call it for frames while tailing.
   void poll();
   [[nodiscard]] bool busy() const { return pending_ > 0; }
+
+  // Partitions of the page that are still missing.
+  [[nodiscard]] int left() const { return pending_; }
   [[nodiscard]] std::int64_t skipped() const { return skipped_; }
   // True where the topic has more partitions than are read.
   [[nodiscard]] bool partial() const { return partial_; }

@@ -536,7 +536,18 @@ void FakeSession::answer(std::function<void()> call) {
   QMetaObject::invokeMethod(this, [call = std::move(call)] { call(); }, Qt::QueuedConnection);
 }
 
+void FakeSession::holdReads(bool hold) {
+  hold_reads_ = hold;
+  for (const auto& read_now : std::exchange(held_, {})) {
+    read_now();
+  }
+}
+
 void FakeSession::read(const ReadQuery& query, std::function<void(ReadAnswer)> done) {
+  if (hold_reads_) {
+    held_.push_back([this, query, done = std::move(done)] { read(query, done); });
+    return;
+  }
   ReadAnswer result;
   result.error = takeError();
   if (query.topic == "__cluster_metadata") {  // there, and no record of it is told here

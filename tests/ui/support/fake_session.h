@@ -45,6 +45,9 @@ class FakeSession : public Session, public SessionAdmin {
   void setForeignRecords(std::int64_t records) { foreign_records_ = records; }
   // The next createTopic, deleteTopic, produce or read answers with this error.
   void failNext(const QString& error) { next_error_ = error; }
+
+  // Reads are answered when this ends, as those of a paused leader.
+  void holdReads(bool hold);
   void setTrouble(const std::optional<SessionTrouble>& trouble) {
     trouble_ = trouble;
     Q_EMIT troubleChanged();
@@ -192,6 +195,8 @@ class FakeSession : public Session, public SessionAdmin {
   std::map<QString, ListenerCheck> checks_;
   std::vector<std::uint64_t> closed_;
   QString next_error_;
+  bool hold_reads_ = false;
+  std::vector<std::function<void()>> held_;
   std::optional<SessionTrouble> trouble_;
   int retries_ = 0;
   std::shared_ptr<Batches> batch_reader_;

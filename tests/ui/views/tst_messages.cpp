@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QAccessible>
-#include <QApplication>
 #include <QAction>
+#include <QApplication>
 #include <QElapsedTimer>
 #include <QHeaderView>
 #include <QJsonDocument>
@@ -12,8 +12,8 @@
 #include <QScrollBar>
 #include <QSignalSpy>
 #include <QTableView>
-#include <QTreeWidget>
 #include <QTemporaryDir>
+#include <QTreeWidget>
 #include <QtTest>
 
 #include "engine/wire/record/batch_builder.h"
@@ -28,6 +28,7 @@
 #include "ui/views/record_detail.h"
 #include "ui/views/record_model.h"
 #include "ui/views/record_text.h"
+#include "ui/views/table_notice.h"
 
 using namespace hw::ui;
 using hw::Bytes;
@@ -72,6 +73,7 @@ class TestMessages : public QObject {
   void record_json_is_json();
   void a_large_value_costs_its_head();
   void newest_records_come_first();
+  void what_takes_long_is_said();
   void tail_appends_in_order();
   void from_offset_and_earlier();
   void selection_is_shown();
@@ -196,6 +198,22 @@ void TestMessages::newest_records_come_first() {
   for (int p = 0; p < 3; ++p) {
     QCOMPARE(last[p], f.session.records("demo.orders", p) - 1);
   }
+}
+
+void TestMessages::what_takes_long_is_said() {
+  Fixture f;
+  const auto* notice = f.page.findChild<TableNotice*>();
+  QVERIFY(notice->isHidden());
+  f.session.holdReads(true);
+  f.page.setFrom(RecordFeed::From::oldest);
+  QCOMPARE(f.page.records()->rowCount(), 0);
+  QVERIFY(notice->isHidden());  // what comes at once needs no word
+  QTRY_VERIFY(!notice->isHidden());
+  QCOMPARE(notice->title(), QStringLiteral("Reading…"));
+  QVERIFY2(notice->text().startsWith(QLatin1Char('3')), qPrintable(notice->text()));  // partitions
+  f.session.holdReads(false);
+  QTRY_VERIFY(f.page.records()->rowCount() > 0);
+  QVERIFY(notice->isHidden());
 }
 
 void TestMessages::tail_appends_in_order() {
