@@ -70,7 +70,7 @@ void MessagesPage::buildFilterRow(QWidget* body) {
   row->setAlignment(Qt::AlignTop);
   offset_ = new QLineEdit(bar);
   offset_->setAccessibleName(tr("First offset"));
-  offset_->setPlaceholderText(tr("offset"));
+  offset_->setPlaceholderText(QStringLiteral("0"));
   follow_font(offset_, FontRole::data);
   offset_->setFixedWidth(theme.px(96));
   offset_->setValidator(new QRegularExpressionValidator(QRegularExpression(QStringLiteral("[0-9]{1,18}")), offset_));

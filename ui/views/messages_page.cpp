@@ -63,9 +63,7 @@ void MessagesPage::setFrom(RecordFeed::From from) {
   if (from == From::group) {
     refreshGroups();
   }
-  if (from != From::offset || !offset_->text().isEmpty()) {
-    restart();
-  }
+  restart();  // without an offset from the first one on
 }
 
 void MessagesPage::setIsolation(Isolation isolation) {
