@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/session/volume.h"
 
-#include <QMetaObject>
 #include <algorithm>
 #include <atomic>
 #include <mutex>
 
+#include <QMetaObject>
+
 #include "engine/wire/record/batch.h"
+#include "engine/wire/record/record_iterator.h"
 
 namespace hw::ui {
 
@@ -52,6 +54,11 @@ class VolumeSampler::Job : public std::enable_shared_from_this<VolumeSampler::Jo
       : reader_(std::move(reader)), topic_(std::move(topic)), parts_(parts), receiver_(receiver) {
     const auto many = static_cast<int>(std::max<std::size_t>(1, parts.size()));
     looks_ = std::clamp(kMostLooks / many, 4, kLooks);
+    std::int64_t offsets = 0;
+    for (const ScanPart& part : parts) {
+      offsets += part.to - part.from;
+    }
+    each_record_ = offsets <= kFew;
   }
   void stop() {
     cancelled_ = true;
@@ -92,8 +99,10 @@ class VolumeSampler::Job : public std::enable_shared_from_this<VolumeSampler::Jo
     std::int64_t behind = -1;
     while (cursor.next(batch)) {
       behind = batch.next_offset().value();
-      add(list, batch.base_offset().value(), batch.base_timestamp());
-      add(list, behind, batch.max_timestamp());
+      if (!each_record_ || !addRecords(list, batch)) {
+        add(list, batch.base_offset().value(), batch.base_timestamp());
+        add(list, behind, batch.max_timestamp());
+      }
     }
     if (behind < 0) {
       cursor_ = part.to;  // nothing more, or an error: what is known so far is told
@@ -107,6 +116,20 @@ class VolumeSampler::Job : public std::enable_shared_from_this<VolumeSampler::Jo
       cursor_ = wanted >= part.to && behind < part.to ? part.to - 1 : wanted;
     }
     next();
+  }
+
+  // False where the records of the batch cannot be read.
+  bool addRecords(std::vector<Volume::Point>& list, const wire::BatchView& batch) {
+    Result<wire::RecordIterator> records = wire::RecordIterator::open(batch);
+    if (!records) {
+      return false;
+    }
+    wire::RecordView record;
+    while (records->next(record)) {
+      add(list, record.offset.value(), record.timestamp_ms);
+      add(list, record.offset.value() + 1, record.timestamp_ms);
+    }
+    return !records->failed();
   }
   void add(std::vector<Volume::Point>& list, std::int64_t offset, std::int64_t time_ms) {
     if (time_ms < 0) {
@@ -136,6 +159,7 @@ class VolumeSampler::Job : public std::enable_shared_from_this<VolumeSampler::Jo
   std::string topic_;
   std::vector<ScanPart> parts_;
   int looks_ = kLooks;
+  bool each_record_ = false;
   std::size_t at_ = 0;
   std::int64_t cursor_ = -1;
   Volume volume_;

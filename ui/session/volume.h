@@ -2,7 +2,7 @@
 // Volume: how many records a topic got when, from a few looks into each partition's log rather than from all of it.
 //
 // Between two looks the records are taken to be spread evenly; small logs are looked at batch by batch, which is exact to the
-// batch. Thread rule: VolumeSampler UI thread; Volume is a value.
+// batch, and where there are few records at all each counts at its own time. Thread rule: VolumeSampler UI thread; Volume is a value.
 #pragma once
 
 #include <QObject>
@@ -37,6 +37,7 @@ class VolumeSampler : public QObject {
   static constexpr int kLooks = 64;               // into one partition
   static constexpr int kMostLooks = 1'024;        // into all of them
   static constexpr std::int64_t kSmall = 4'096;   // offsets: read batch by batch
+  static constexpr std::int64_t kFew = 16'384;    // offsets of all partitions: read record by record
   explicit VolumeSampler(QObject* parent = nullptr) : QObject(parent) {}
   ~VolumeSampler() override;
   void start(const std::shared_ptr<BatchReader>& reader, const std::string& topic, const std::vector<ScanPart>& parts);

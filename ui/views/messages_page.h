@@ -157,7 +157,7 @@ class MessagesPage : public Page {
   std::vector<ScanPart> scan_began_;  // what the scan goes through
   std::vector<ScanPart> scanned_to_;  // and to where it went on since
   std::vector<ScanPart> sampled_;
-  QString sampled_topic_;
+  std::pair<QString, std::int32_t> sampled_place_{{}, -1};  // topic, partition or -1
   QElapsedTimer sampled_at_;
   QTimer waiting_;  // so long an empty list needs no word: what is read comes at once
   QElapsedTimer history_at_;

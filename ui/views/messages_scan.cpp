@@ -158,7 +158,16 @@ void MessagesPage::onFilter() {
 // ---- the volume over time
 
 void MessagesPage::sampleVolume() {
-  if (session() == nullptr || !isVisible() || sampler_.running()) {
+  if (session() == nullptr || !isVisible()) {
+    return;
+  }
+  const std::pair<QString, std::int32_t> place(topic(), partition());
+  if (sampled_place_ != place) {
+    // What is counted for the list before is not waited for, and nothing of it stays.
+    sampler_.cancel();
+    volume_->setVolume({});
+    sampled_.clear();
+  } else if (sampler_.running()) {
     return;
   }
   std::vector<ScanPart> whole;
@@ -173,13 +182,10 @@ void MessagesPage::sampleVolume() {
   }
   const auto same = [](const ScanPart& a, const ScanPart& b) { return a.partition == b.partition && a.from == b.from && a.to == b.to; };
   sampled_at_.start();
-  if (sampled_topic_ == topic() && whole.size() == sampled_.size() && std::equal(whole.begin(), whole.end(), sampled_.begin(), same)) {
+  if (sampled_place_ == place && whole.size() == sampled_.size() && std::equal(whole.begin(), whole.end(), sampled_.begin(), same)) {
     return;
   }
-  if (sampled_topic_ != topic()) {
-    volume_->setVolume({});
-    sampled_topic_ = topic();
-  }
+  sampled_place_ = place;
   sampled_ = whole;
   sampler_.start(session()->batches(), topic().toStdString(), whole);
 }

@@ -68,7 +68,7 @@ void VolumeStrip::setSelected(std::optional<std::pair<std::int64_t, std::int64_t
 
 void VolumeStrip::rebin() {
   from_ms_ = volume_.first_ms;
-  to_ms_ = std::max(volume_.last_ms + 1, volume_.first_ms + 20);  // one moment is no span
+  to_ms_ = volume_.last_ms + (volume_.last_ms > volume_.first_ms ? 1 : 20);  // one moment is no span
   const int count = std::max(8, static_cast<int>((plotRight() - plotLeft()) / Theme::current().pxf(kPitch)));
   bars_ = volume_.empty() ? std::vector<double>() : volume_.bins(from_ms_, to_ms_, count);
   describe();

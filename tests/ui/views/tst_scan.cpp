@@ -507,6 +507,23 @@ class TestScan : public QObject {
     QVERIFY(reader->reads < 100);
   }
 
+  // A batch of two moments is no even stream between them.
+  void fewRecordsCountAtTheirOwnTime() {
+    const auto reader = std::make_shared<MemoryBatches>();
+    wire::BatchBuilder builder({}, 1 << 15);
+    for (int i = 0; i < 6; ++i) {
+      builder.append(std::string("key"), std::string("value"), kBegin + (i < 4 ? 0 : 800));
+    }
+    reader->add(0, builder);
+    VolumeSampler sampler;
+    Volume volume;
+    QSignalSpy ready(&sampler, &VolumeSampler::ready);
+    connect(&sampler, &VolumeSampler::ready, &sampler, [&volume](const Volume& v) { volume = v; });
+    sampler.start(reader, "t", reader->parts());
+    QTRY_COMPARE(ready.size(), 1);
+    QCOMPARE(volume.bins(kBegin, kBegin + 801, 4), (std::vector<double>{4, 0, 0, 2}));
+  }
+
   void aMillionRecords() {
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
     constexpr std::int64_t kRecords = 100'000;
