@@ -2,6 +2,7 @@
 #include "ui/theme/style.h"
 
 #include <QPainter>
+#include <QScrollBar>
 #include <QStyleFactory>
 #include <QStyleOption>
 #include <QWidget>
@@ -70,6 +71,7 @@ QScrollBar:horizontal { background: transparent; height: {10}px; margin: 0; }
 QScrollBar::handle { background: @border; border-radius: {3}px; margin: {2}px; }
 QScrollBar::handle:vertical { min-height: {28}px; }
 QScrollBar::handle:horizontal { min-width: {28}px; }
+QScrollBar::handle:disabled { background: transparent; }
 QScrollBar::handle:hover, QScrollBar::handle:pressed { background: @control; }
 QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
 QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
@@ -203,7 +205,25 @@ void HighwaterStyle::drawPrimitive(PrimitiveElement element, const QStyleOption*
   QProxyStyle::drawPrimitive(element, option, painter, widget);
 }
 
-int HighwaterStyle::pixelMetric(PixelMetric metric, const QStyleOption* option, const QWidget* widget) const {
+void HighwaterStyle::polish(QWidget* widget) {
+  QProxyStyle::polish(widget);
+  auto* bar = qobject_cast<QScrollBar*>(widget);
+  if (bar == nullptr) {
+    return;
+  }
+  // Tables keep the room of their bar, so that columns do not move; a bar that is not enabled shows
+  // no handle there.
+  bar->setEnabled(bar->maximum() > bar->minimum());
+  constexpr const char* kWatched = "highwaterRangeWatched";  // every change of the look polishes again
+  if (!bar->property(kWatched).toBool()) {
+    bar->setProperty(kWatched, true);
+    connect(bar, &QScrollBar::rangeChanged, bar,
+            [bar](int least, int most) { bar->setEnabled(most > least); });
+  }
+}
+
+int HighwaterStyle::pixelMetric(PixelMetric metric, const QStyleOption* option,
+                                const QWidget* widget) const {
   switch (metric) {
     case PM_ScrollBarExtent:
       return Theme::current().px(10);

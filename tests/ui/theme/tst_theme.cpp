@@ -4,7 +4,9 @@
 #include <QDBusVariant>
 #include <QFontInfo>
 #include <QImage>
+#include <QListWidget>
 #include <QPainter>
+#include <QScrollBar>
 #include <QTest>
 #include <set>
 
@@ -131,6 +133,34 @@ class TestTheme : public QObject {
     QVERIFY2(words.family().startsWith(QLatin1String("Inter")), qPrintable(words.family()));
     QVERIFY2(data.family().startsWith(QLatin1String("JetBrains Mono")), qPrintable(data.family()));
     QVERIFY(data.fixedPitch());
+  }
+
+  void a_bar_without_anything_to_scroll_has_no_handle() {
+    QListWidget list;
+    list.setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOn);
+    list.resize(120, 200);
+    list.addItem(QStringLiteral("one"));
+    list.show();
+    QVERIFY(QTest::qWaitForWindowExposed(&list));
+    QScrollBar* bar = list.verticalScrollBar();
+    const auto colors = [bar] {
+      std::set<QRgb> seen;
+      const QImage image = bar->grab().toImage();
+      for (int y = 0; y < image.height(); ++y) {
+        seen.insert(image.pixel(image.width() / 2, y));
+      }
+      return seen.size();
+    };
+    QCOMPARE(bar->maximum(), 0);
+    QCOMPARE(colors(), std::size_t{1});
+    for (int i = 0; i < 100; ++i) {
+      list.addItem(QString::number(i));
+    }
+    QTRY_VERIFY(bar->maximum() > 0);
+    QVERIFY(colors() > 1);
+    list.clear();
+    QTRY_COMPARE(bar->maximum(), 0);
+    QCOMPARE(colors(), std::size_t{1});
   }
 
   void no_text_is_smaller_than_11() {
