@@ -181,13 +181,17 @@ FactSection explain_partition_now(const PartitionView& p, const PartitionFacts& 
         next << QStringLiteral("n%1").arg(r.node);
       }
     }
-    s.prose = (!facts.controlled
-                   ? Words::tr("Its leader, <b>node %1</b>, has ended, and no controller is active. Nobody writes or reads here until the controllers "
-                               "elect one, which takes a majority of them, and it names another leader.")
-                   : Words::tr("Its leader, <b>node %1</b>, has ended. Nobody writes or reads here until the controller misses its heartbeats "
-                        "(broker.session.timeout.ms) and another replica that is in sync leads."))
-                  .arg(p.leader.value());
-    s.formula = {Words::tr("next leader = first in sync of { %1 }").arg(next.join(QStringLiteral(", ")))};
+    s.prose =
+        (!facts.controlled
+             ? Words::tr("Its leader, <b>node %1</b>, has ended, and no controller has a majority "
+                         "behind it. Nobody writes or reads here until "
+                         "the controllers have elected one, and it names another leader.")
+             : Words::tr("Its leader, <b>node %1</b>, has ended. Nobody writes or reads here until "
+                         "the controller misses its heartbeats "
+                         "(broker.session.timeout.ms) and another replica that is in sync leads."))
+            .arg(p.leader.value());
+    s.formula = {
+        Words::tr("next leader = first in sync of { %1 }").arg(next.join(QStringLiteral(", ")))};
     return s;
   }
   s.formula = high_watermark_formula(p, facts);
@@ -222,7 +226,9 @@ FactSection explain_partition_now(const PartitionView& p, const PartitionFacts& 
                   ? Words::tr("Ended, and still in the in-sync set: <b>%1</b>. The high watermark waits until the controller misses the heartbeats "
                               "(broker.session.timeout.ms) and changes the set.")
                         .arg(ended.join(QStringLiteral(", ")))
-                  : Words::tr("Ended, and still in the in-sync set: <b>%1</b>. No controller is active that could change the set, so the high watermark waits.")
+                  : Words::tr(
+                        "Ended, and still in the in-sync set: <b>%1</b>. No controller has a "
+                        "majority to change the set, so the high watermark waits.")
                         .arg(ended.join(QStringLiteral(", ")));
   } else if (leaving != nullptr && leaving->silenced) {
     s.prose = Words::tr("<b>Node %1</b> is in the in-sync set and answers nobody: it is %2.").arg(leaving->node).arg(leaving->note);

@@ -51,8 +51,32 @@ const NodeCondition* condition_of(const std::vector<NodeCondition>& conditions, 
   return at == conditions.end() ? nullptr : &*at;
 }
 
-QuorumReplica replica_of(const observe::ClusterView& view, std::int32_t id, bool voter, const std::vector<NodeCondition>& conditions,
-                         std::int64_t now_ms, std::int64_t fetch_timeout_ms) {
+// Since the leader heard the last fetch of a replica; -1: not known.
+std::int64_t fetched_since(const observe::QuorumView& quorum, BrokerId id, std::int64_t now_ms) {
+  for (const observe::QuorumView::Tracked& tracked : quorum.tracked) {
+    if (tracked.replica == id) {
+      const std::int64_t fetched = tracked.counters->fetched_at_ms.get();
+      return fetched == 0 ? -1 : since(now_ms - fetched);
+    }
+  }
+  return -1;
+}
+
+// It runs, and where somebody leads it fetches. Of another process only its fetches are known.
+bool answers(const observe::QuorumView& quorum, BrokerId id, std::int64_t now_ms,
+             std::int64_t fetch_timeout_ms) {
+  const auto known = quorum.replicas.find(id);
+  const std::int64_t fetched = fetched_since(quorum, id, now_ms);
+  if (known == quorum.replicas.end()) {
+    return fetched >= 0 && fetched < fetch_timeout_ms;
+  }
+  return known->second.online &&
+         (quorum.leader == id || quorum.leader == kNoBroker || fetched < fetch_timeout_ms);
+}
+
+QuorumReplica replica_of(const observe::ClusterView& view, std::int32_t id, bool voter,
+                         const std::vector<NodeCondition>& conditions, std::int64_t now_ms,
+                         std::int64_t fetch_timeout_ms) {
   const observe::QuorumView& quorum = *view.quorum;
   QuorumReplica out;
   out.id = id;
@@ -79,9 +103,8 @@ QuorumReplica replica_of(const observe::ClusterView& view, std::int32_t id, bool
   for (const observe::QuorumView::Tracked& tracked : quorum.tracked) {
     if (tracked.replica.value() == id) {
       out.directory = QString::fromStdString(tracked.directory.text());
-      const std::int64_t fetched = tracked.counters->fetched_at_ms.get();
       const std::int64_t caught_up = tracked.counters->caught_up_at_ms.get();
-      out.fetched_ms = fetched == 0 ? -1 : since(now_ms - fetched);
+      out.fetched_ms = fetched_since(quorum, tracked.replica, now_ms);
       out.caught_up_ms = caught_up == 0 ? -1 : since(now_ms - caught_up);
       if (out.log_end < 0) {
         out.log_end = tracked.counters->log_end_offset.get();
@@ -112,9 +135,10 @@ QuorumReplica replica_of(const observe::ClusterView& view, std::int32_t id, bool
     out.glyph = Glyph::bolt;
     return out;
   }
-  const bool silent = !out.leads && quorum.leader != kNoBroker && known != quorum.replicas.end() && out.fetched_ms >= fetch_timeout_ms;
-  out.answers = known == quorum.replicas.end() ? (out.fetched_ms >= 0 && out.fetched_ms < fetch_timeout_ms) : !silent;
-  out.state = out.leads ? ReplicaState::leader : (silent ? ReplicaState::behind : ReplicaState::in_sync);
+  out.answers = answers(quorum, BrokerId(id), now_ms, fetch_timeout_ms);
+  const bool silent = known != quorum.replicas.end() && !out.answers;
+  out.state =
+      out.leads ? ReplicaState::leader : (silent ? ReplicaState::behind : ReplicaState::in_sync);
   out.glyph = out.leads ? Glyph::crown : (silent ? Glyph::quarter : Glyph::disc);
   if (known != quorum.replicas.end() && !out.leads && known->second.role != QuorumRole::follower && voter) {
     out.glyph = Glyph::ring;
@@ -273,6 +297,16 @@ DataReach data_reach(const observe::ClusterView& view, const std::vector<NodeCon
     }
   }
   return out;
+}
+
+bool quorum_commits(const observe::ClusterView& view, std::int64_t now_ms,
+                    std::int64_t fetch_timeout_ms) {
+  const observe::QuorumView& quorum = *view.quorum;
+  const auto answering = std::count_if(
+      quorum.voters.begin(), quorum.voters.end(),
+      [&](const auto& voter) { return answers(quorum, voter.id, now_ms, fetch_timeout_ms); });
+  return quorum.voters.empty() ||
+         (quorum.leader != kNoBroker && answering > std::ssize(quorum.voters) / 2);
 }
 
 std::vector<QuorumEffect> quorum_effects(bool majority, const DataReach* now) {

@@ -87,6 +87,12 @@ struct DataReach {
 // Cost: the partitions of the cluster.
 [[nodiscard]] DataReach data_reach(const observe::ClusterView& view, const std::vector<NodeCondition>& conditions);
 
+// Whether the metadata can change at this moment: a controller leads, and a majority of the voters
+// answers it. Cheap. True where no voter is known.
+[[nodiscard]] bool quorum_commits(
+    const observe::ClusterView& view, std::int64_t now_ms,
+    std::int64_t fetch_timeout_ms = SessionNodes::kQuorumFetchTimeoutMs);
+
 // What still works, with and without a majority: the rows of the page's board.
 struct QuorumEffect {
   enum class Works : std::uint8_t { no, partly, yes };

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <set>
 
+#include "ui/models/quorum_facts.h"
 #include "ui/painting/text.h"
 
 namespace hw::ui {
@@ -120,8 +121,10 @@ PartitionFacts partition_facts(const observe::ClusterView& view, const observe::
     out.log_end = leader->log_end_offset.get();
   }
   const observe::ReplicaView* led = partition.replica(partition.leader);
-  out.leader_gone = partition.leader != kNoBroker && (led == nullptr || !led->online || led->counters == nullptr);
-  out.controlled = view.quorum->voters.empty() || view.quorum->leader != kNoBroker;
+  out.leader_gone =
+      partition.leader != kNoBroker && (led == nullptr || !led->online || led->counters == nullptr);
+  // A controller that has lost its majority still leads for a moment, and changes nothing any more.
+  out.controlled = quorum_commits(view, now_ms);
   // Nobody counts down whose leader has ended.
   const bool followed = partition.followed_now() && !out.leader_gone;
   for (const observe::ReplicaView& replica : partition.replicas) {

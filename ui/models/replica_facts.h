@@ -43,7 +43,7 @@ struct PartitionFacts {
   bool leader_gone = false;            // its node has ended, and nobody has taken over yet
   bool leader_silent = false;          // it runs, and answers none of its followers
   bool leader_paused = false;          // by hand, so it is known why
-  bool controlled = true;              // a controller is active: somebody can change leaders and the in-sync set
+  bool controlled = true;              // a controller has a majority: somebody can change leaders and the in-sync set
   [[nodiscard]] bool frozen() const { return high_watermark >= 0 && in_sync < min_in_sync; }  // the high watermark does not move
   [[nodiscard]] const ReplicaFacts* find(std::int32_t node) const;
 };

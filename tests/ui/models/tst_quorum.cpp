@@ -141,6 +141,41 @@ class TestQuorum : public QObject {
     QCOMPARE(facts.find(2)->fetched_ms, std::int64_t{0});
   }
 
+  // A controller that lost its majority is still written down as the leader for a moment.
+  void withoutAMajorityNoSetChanges() {
+    Feed feed;
+    feed.quorum();
+    feed(event::TopicCreated{kTopic, "orders", false});
+    const std::vector<BrokerId> all{BrokerId(1), BrokerId(2), BrokerId(3)};
+    feed(event::PartitionChanged{kTopic, PartitionIndex(0), BrokerId(1), LeaderEpoch(4), 1, all,
+                                 all});
+    event::LeadershipBegan began{BrokerId(1), kTopic, PartitionIndex(0), LeaderEpoch(4),
+                                 Offset(0),   2,      seconds(3),        {}};
+    for (const int id : {1, 2, 3}) {
+      feed(event::ReplicaOpened{BrokerId(id), kTopic, PartitionIndex(0), feed.logs[id]}, id);
+      if (id != 1) {
+        began.followers.push_back({BrokerId(id), feed.followers[id], nullptr});
+      }
+    }
+    feed(began);
+    const auto explained = [&feed] {
+      const observe::ViewPtr view = feed.reducer.publish();
+      const observe::TopicView* topic = view->find_topic("orders");
+      return explain_partition_now(*topic->partitions[0],
+                                   partition_facts(*view, topic, *topic->partitions[0], feed.ms))
+          .prose;
+    };
+    feed(event::NodeStopped{BrokerId(2), false}, 2);
+    QVERIFY(quorum_commits(*feed.reducer.publish(), feed.ms));
+    QVERIFY2(explained().contains(QStringLiteral("misses the heartbeats")),
+             qPrintable(explained()));
+    feed(event::NodeStopped{BrokerId(3), false}, 3);
+    QCOMPARE(feed.reducer.publish()->quorum->leader, BrokerId(1));
+    QVERIFY(!quorum_commits(*feed.reducer.publish(), feed.ms));
+    QVERIFY2(explained().contains(QStringLiteral("No controller has a majority")),
+             qPrintable(explained()));
+  }
+
   void anElectionSaysWhyAndHowLong() {
     Feed feed;
     feed.quorum();
@@ -469,7 +504,8 @@ class TestQuorum : public QObject {
     QCOMPARE(ended.find(3)->leaves_ms, std::int64_t{-1});
     QVERIFY(explain_partition_now(held, ended).prose.contains(QStringLiteral("misses the heartbeats")));
     ended.controlled = false;
-    QVERIFY(explain_partition_now(held, ended).prose.contains(QStringLiteral("No controller is active")));
+    QVERIFY(explain_partition_now(held, ended)
+                .prose.contains(QStringLiteral("No controller has a majority")));
     // Two are gone: fewer than min.insync.replicas.
     feed(event::PartitionChanged{kTopic, PartitionIndex(0), BrokerId(1), LeaderEpoch(4), 2, all, {BrokerId(1)}, {BrokerId(2)}});
     feed(event::NodeStarted{.node = BrokerId(3)}, 3);
