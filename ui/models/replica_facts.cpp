@@ -21,6 +21,7 @@ struct Words {
 constexpr std::int64_t kCloseMs = 500;
 // A follower's fetch waits 500 ms at most.
 constexpr std::int64_t kSilentMs = 1'500;
+constexpr std::int64_t kTenthsMs = 100'000;  // tenths of a longer time say nothing
 
 bool contains(const std::vector<BrokerId>& list, BrokerId one) { return std::find(list.begin(), list.end(), one) != list.end(); }
 
@@ -58,7 +59,11 @@ void say(ReplicaFacts& r, const observe::ClusterView& view, const NodeCondition&
   }
   r.warns = true;
   if (silent || r.told_end < 0) {
-    r.note = silent ? Words::tr("out of sync, %1").arg(fetch) : Words::tr("out of sync");
+    // Short: it stands at the end of a lane.
+    r.note = silent ? Words::tr("out, no fetch %1")
+                          .arg(r.fetched_ms < kTenthsMs ? tenths(r.fetched_ms)
+                                                        : format_duration(r.fetched_ms))
+                    : Words::tr("out of sync");
   } else {
     r.note = r.behind > 0 ? Words::tr("out of sync, catches up") : Words::tr("joins the in-sync set");
   }

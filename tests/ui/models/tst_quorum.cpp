@@ -481,6 +481,13 @@ class TestQuorum : public QObject {
     QCOMPARE(partition_facts(*view, topic, *topic->partitions[0], feed.ms).find(2)->log_end, std::int64_t{55});
     logs[2]->log_end_offset.set(55);
     told[2]->fetched_at_ms.set(feed.ms - 10);
+    // Out of the set: how long it has been silent, in few words.
+    observe::PartitionView out = *topic->partitions[0];
+    out.isr = {BrokerId(1), BrokerId(2)};
+    QCOMPARE(partition_facts(*view, topic, out, feed.ms).find(3)->note,
+             QStringLiteral("out, no fetch 1.8 s"));
+    QCOMPARE(partition_facts(*view, topic, out, feed.ms + 200'000).find(3)->note,
+             QStringLiteral("out, no fetch 3 min"));
     // The leader's node ends: nobody counts down, and it is said who comes next.
     observe::PartitionView orphan = *topic->partitions[0];
     orphan.replicas[0].online = false;
