@@ -700,6 +700,16 @@
         </translation>
     </message>
     <message numerus="yes">
+<context>
+    <name>hw::ui::MessagesPage</name>
+    <message numerus="yes">
+        <source>%Ln partition(s) cannot be read</source>
+        <translation>
+            <numerusform>%Ln partition cannot be read</numerusform>
+            <numerusform>%Ln partitions cannot be read</numerusform>
+        </translation>
+    </message>
+</context>
         <source>Open %Ln in Messages</source>
         <translation>
             <numerusform>Open in Messages</numerusform>

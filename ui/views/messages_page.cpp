@@ -423,6 +423,12 @@ bool MessagesPage::atEnd() const {
   return bar->value() >= bar->maximum() - 1;
 }
 
+// Whether older rows may still come in: those that left the full list would be a gap.
+bool MessagesPage::roomAbove() const {
+  return model_->dropped() == 0 &&
+         static_cast<std::size_t>(model_->rowCount() + RecordFeed::kPage) < RecordModel::kMaxRows;
+}
+
 void MessagesPage::onRows(const std::vector<RecordRow>& rows, bool above) {
   QScrollBar* bar = table_->verticalScrollBar();
   const bool end = atEnd();
@@ -544,15 +550,14 @@ void MessagesPage::onScroll(int value) {
       unseen_ = 0;
       pill_->hide();
     }
-    if (!scanning() && atEnd() && bar->maximum() > 0 && model_->dropped() == 0 && feed_->canGoEarlier() &&
-        static_cast<std::size_t>(model_->rowCount() + RecordFeed::kPage) < RecordModel::kMaxRows) {
+    if (!scanning() && atEnd() && bar->maximum() > 0 && roomAbove() && feed_->canGoEarlier()) {
       feed_->earlier();  // older ones are below here
     }
   }
   // A range as long as all rows is that of the list before: nobody scrolled.
-  if (!scanning() && value <= 2 && model_->order() != RecordModel::Order::newest_first && bar->maximum() > 0 &&
-      bar->maximum() < model_->rowCount() && model_->dropped() == 0 && feed_->canGoEarlier() &&
-      static_cast<std::size_t>(model_->rowCount() + RecordFeed::kPage) < RecordModel::kMaxRows) {
+  if (!scanning() && value <= 2 && model_->order() != RecordModel::Order::newest_first &&
+      bar->maximum() > 0 && bar->maximum() < model_->rowCount() && roomAbove() &&
+      feed_->canGoEarlier()) {
     feed_->earlier();
   }
 }
@@ -591,7 +596,16 @@ void MessagesPage::refreshState() {
     }
     parts << tr("scanned %1 % in %2").arg(p.percent()).arg(format_duration(p.elapsed_ms));
   } else if (!scanning()) {
-    parts << (model_->rowCount() == 1 ? tr("1 record") : tr("%1 records").arg(format_count(model_->rowCount())));
+    parts << (model_->rowCount() == 1 ? tr("1 record")
+                                      : tr("%1 records").arg(format_count(model_->rowCount())));
+    if (feed_->canGoEarlier()) {
+      parts << (!roomAbove()                                          ? tr("older ones not listed")
+                : model_->order() == RecordModel::Order::newest_first ? tr("older ones below")
+                                                                      : tr("older ones above"));
+    }
+    if (const int count = feed_->unreadable(); count > 0) {
+      parts << tr("%Ln partition(s) cannot be read", nullptr, count);
+    }
     if (feed_->skipped() > 0) {
       parts << tr("%1 skipped while tailing").arg(format_count(feed_->skipped()));
     }
@@ -601,7 +615,9 @@ void MessagesPage::refreshState() {
     }
   }
   note_->setText(parts.join(QStringLiteral(" \u00b7 ")));
-  note_->setVisible(!parts.isEmpty() && (width() > Theme::current().px(760) || export_.running()));
+  // Rows that were left out are said wherever the list is shown.
+  note_->setVisible(!parts.isEmpty() && (width() > Theme::current().px(760) || export_.running() ||
+                                         (!scanning() && feed_->skipped() > 0)));
   export_button_->setText(export_.running() ? tr("Cancel export") : tr("Export"));
   export_button_->updateGeometry();
   const bool busy = scanning() ? scan_.running() : feed_->busy();

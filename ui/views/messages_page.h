@@ -98,6 +98,7 @@ class MessagesPage : public Page {
   void placePill();
   void showEmpty();
   [[nodiscard]] bool atEnd() const;
+  [[nodiscard]] bool roomAbove() const;
   [[nodiscard]] QString topic() const;
   [[nodiscard]] std::int32_t partition() const;  // -1: all
   [[nodiscard]] std::int32_t partitionsOfTopic() const;

@@ -10,7 +10,7 @@ namespace hw::ui {
 namespace {
 
 // One page over n partitions: enough of each that the page has something of all of them.
-int share(std::size_t partitions) {
+int share_of(std::size_t partitions) {
   return std::max(8, RecordFeed::kPage / static_cast<int>(std::max<std::size_t>(1, partitions)));
 }
 
@@ -40,6 +40,7 @@ void RecordFeed::stop() {
   pending_ = 0;
   skipped_ = 0;
   partial_ = false;
+  opening_ = false;
 }
 
 void RecordFeed::start(const QString& topic, std::vector<std::int32_t> partitions, From from, std::int64_t value) {
@@ -71,8 +72,7 @@ void RecordFeed::start(const QString& topic, std::vector<std::int32_t> partition
     partitions.resize(kMaxPartitions);
     partial_ = true;
   }
-  newest_ = from == From::newest;
-  const int count = share(partitions.size());
+  const int share = share_of(partitions.size());
   for (const std::int32_t p : partitions) {
     const auto* c = countersOf(p);
     const std::int64_t start = c == nullptr ? 0 : c->log_start_offset.get();
@@ -80,7 +80,7 @@ void RecordFeed::start(const QString& topic, std::vector<std::int32_t> partition
     Cursor cursor;
     switch (from) {
       case From::newest:
-        cursor.next = std::max(start, end - count);
+        cursor.next = std::max(start, end);
         break;
       case From::oldest:
         cursor.next = start;
@@ -100,7 +100,9 @@ void RecordFeed::start(const QString& topic, std::vector<std::int32_t> partition
         break;
     }
     cursor.low = cursor.next;
-    cursors_.emplace(p, cursor);
+    cursor.read_from = cursor.next;
+    cursor.chunk = share;
+    cursors_.emplace(p, std::move(cursor));
   }
   if (from == From::time) {
     pending_ = static_cast<int>(cursors_.size());
@@ -112,7 +114,12 @@ void RecordFeed::start(const QString& topic, std::vector<std::int32_t> partition
     }
     return;
   }
-  page(false);
+  if (from == From::newest) {
+    opening_ = true;
+    gatherAbove();
+  } else {
+    page();
+  }
 }
 
 // Bisects for the first record at or after a time; timestamps of a log rise nearly always, which is good enough to begin.
@@ -121,8 +128,9 @@ void RecordFeed::searchTime(std::int32_t partition, std::int64_t time_ms) {
   if (cursor.search_low >= cursor.search_high) {
     cursor.next = cursor.search_low;
     cursor.low = cursor.search_low;
+    cursor.read_from = cursor.search_low;
     if (--pending_ == 0) {
-      page(false);
+      page();
     }
     return;
   }
@@ -180,26 +188,13 @@ void RecordFeed::pump() {
   }
 }
 
-void RecordFeed::page(bool above) {
-  const int count = share(cursors_.size());
-  struct Part {
-    std::int32_t partition;
-    std::int64_t from;
-    std::int64_t to;
-  };
-  std::vector<Part> parts;
+void RecordFeed::page() {
+  const int share = share_of(cursors_.size());
+  std::vector<std::int32_t> parts;
   for (auto& [p, cursor] : cursors_) {
     const auto* c = countersOf(p);
-    if (c == nullptr || cursor.reading) {
-      continue;
-    }
-    if (above) {
-      const std::int64_t from = std::max(c->log_start_offset.get(), cursor.low - count);
-      if (from < cursor.low) {
-        parts.push_back({p, from, cursor.low});
-      }
-    } else if (cursor.next < c->high_watermark.get()) {
-      parts.push_back({p, cursor.next, INT64_MAX});
+    if (c != nullptr && !cursor.reading && cursor.next < c->high_watermark.get()) {
+      parts.push_back(p);
     }
   }
   pending_ = static_cast<int>(parts.size());
@@ -207,17 +202,14 @@ void RecordFeed::page(bool above) {
     Q_EMIT pageDone();
     return;
   }
-  for (const Part& part : parts) {
-    cursors_[part.partition].reading = true;
+  for (const std::int32_t p : parts) {
+    cursors_[p].reading = true;
   }
-  for (const Part& part : parts) {
-    // A page above ends where the rows begin; it may take several reads, of which the last ones count.
-    read(part.partition, part.from, part.to, count, [this, part, above](const ReadAnswer& answer) {
-      Cursor& cursor = cursors_[part.partition];
+  for (const std::int32_t p : parts) {
+    read(p, cursors_[p].next, INT64_MAX, share, [this, p](const ReadAnswer& answer) {
+      Cursor& cursor = cursors_[p];
       cursor.reading = false;
-      if (above) {
-        cursor.low = part.from;
-      } else if (answer.error.isEmpty()) {
+      if (answer.error.isEmpty()) {
         cursor.next = std::max(cursor.next, answer.next_offset);
         if (!answer.rows.empty()) {
           cursor.next = std::max(cursor.next, answer.rows.back().offset + 1);
@@ -225,10 +217,106 @@ void RecordFeed::page(bool above) {
       }
       gathered_.insert(gathered_.end(), answer.rows.begin(), answer.rows.end());
       if (--pending_ == 0) {
-        finishPage(above);
+        finishPage(false);
       }
     });
   }
+}
+
+// Merges the partitions from their rows upwards: the next one is the newest of the last ones that
+// each still has. That is known only while none has run out that may have more, so those are read
+// on first, a busy one in growing pieces.
+void RecordFeed::gatherAbove() {
+  while (gathered_.size() < static_cast<std::size_t>(kPage)) {
+    std::vector<std::int32_t> dry;
+    Cursor* newest = nullptr;
+    for (auto& [p, cursor] : cursors_) {
+      const auto* c = countersOf(p);
+      if (c == nullptr || cursor.unreadable) {
+        continue;
+      }
+      const std::int64_t start = c->log_start_offset.get();
+      if (!cursor.above.empty() && cursor.above.back().offset < start) {
+        cursor.above.clear();  // deleted since they were read
+      }
+      if (cursor.above.empty()) {
+        cursor.low = cursor.read_from;
+        if (cursor.read_from > start) {
+          dry.push_back(p);
+        }
+      } else if (newest == nullptr ||
+                 cursor.above.back().timestamp_ms >= newest->above.back().timestamp_ms) {
+        newest = &cursor;  // of equal ones that of the last partition: it is shown last
+      }
+    }
+    if (!dry.empty()) {
+      pending_ = static_cast<int>(dry.size());
+      for (const std::int32_t p : dry) {
+        cursors_[p].reading = true;
+      }
+      for (const std::int32_t p : dry) {
+        readAbove(p);
+      }
+      return;  // and on from here once all have answered
+    }
+    if (newest == nullptr) {
+      break;
+    }
+    newest->low = newest->above.back().offset;
+    gathered_.push_back(std::move(newest->above.back()));
+    newest->above.pop_back();
+  }
+  finishPage(!std::exchange(opening_, false));
+}
+
+void RecordFeed::readAbove(std::int32_t partition) {
+  const Cursor& cursor = cursors_[partition];
+  const auto* c = countersOf(partition);
+  const std::int64_t start = c == nullptr ? 0 : c->log_start_offset.get();
+  const std::int64_t from = std::max(start, cursor.read_from - cursor.chunk);
+  readRange(partition, from, from, std::make_shared<std::vector<RecordRow>>());
+}
+
+// Reads go forwards and end where an answer is full, so a range may take several; only its last
+// rows are kept.
+void RecordFeed::readRange(std::int32_t partition, std::int64_t from, std::int64_t at,
+                           std::shared_ptr<std::vector<RecordRow>> rows) {
+  const std::int64_t to = cursors_[partition].read_from;
+  read(partition, at, to, kPage,
+       [this, partition, from, at, to, rows = std::move(rows)](const ReadAnswer& answer) {
+         Cursor& cursor = cursors_[partition];
+         rows->insert(rows->end(), answer.rows.begin(), answer.rows.end());
+         const std::int64_t reached = rows->empty()
+                                          ? answer.next_offset
+                                          : std::max(answer.next_offset, rows->back().offset + 1);
+         const bool full = rows->size() >= static_cast<std::size_t>(kPage);
+         if (full) {
+           rows->erase(rows->begin(), rows->end() - kPage);
+         }
+         if (answer.error.isEmpty() && reached > at && reached < to) {
+           readRange(partition, from, reached, rows);
+           return;
+         }
+         cursor.reading = false;
+         if (!answer.error.isEmpty()) {
+           // Nothing of it above: rows with a hole between them would look complete.
+           cursor.unreadable = true;
+         } else {
+           if (cursor.next == to && reached < to) {
+             cursor.next = std::max(from, reached);  // a transaction is open: the tail goes on there
+           }
+           cursor.read_from = full ? rows->front().offset : from;
+           cursor.above = std::move(*rows);
+           // Where compaction has left next to nothing the steps grow further.
+           constexpr std::int64_t kLongestStep = 1 << 14;
+           cursor.chunk = std::min(
+               cursor.above.empty() ? kLongestStep : std::max<std::int64_t>(kPage, cursor.chunk),
+               cursor.chunk * 2);
+         }
+         if (--pending_ == 0) {
+           gatherAbove();
+         }
+       });
 }
 
 void RecordFeed::finishPage(bool above) {
@@ -242,14 +330,22 @@ void RecordFeed::finishPage(bool above) {
 
 void RecordFeed::more() {
   if (pending_ == 0) {
-    page(false);
+    page();
   }
 }
 
 void RecordFeed::earlier() {
   if (pending_ == 0) {
-    page(true);
+    for (auto& [p, cursor] : cursors_) {
+      cursor.unreadable = false;  // somebody may lead it again
+    }
+    gatherAbove();
   }
+}
+
+int RecordFeed::unreadable() const {
+  return static_cast<int>(std::count_if(cursors_.begin(), cursors_.end(),
+                                        [](const auto& entry) { return entry.second.unreadable; }));
 }
 
 bool RecordFeed::canGoEarlier() const {

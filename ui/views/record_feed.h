@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // RecordFeed: reads the records of a topic page by page through Session::read, as a consumer would, and follows the tail.
 //
-// Pages are gathered over all chosen partitions, then handed out in one piece, ordered by time within the page (order
-// across partitions is not Kafka's). Bounded: at most kMaxReads reads at once, kMaxPartitions partitions, and a tail that
-// runs away is skipped over and counted. Thread rule: UI thread only.
+// Pages are gathered over all chosen partitions, then handed out in one piece, ordered by time
+// within the page (order across partitions is not Kafka's). The newest records, and those above,
+// are the newest of all partitions together: of a partition the rows that are handed out never have
+// a gap, and what is older in any of them is not there yet. Bounded: at most kMaxReads reads at
+// once, kMaxPartitions partitions, and a tail that runs away is skipped over and counted. Thread
+// rule: UI thread only.
 #pragma once
 
 #include <QObject>
 #include <QPointer>
 #include <QTimer>
 #include <map>
+#include <memory>
 #include <vector>
 
 #include "ui/session/session.h"
@@ -52,6 +56,8 @@ class RecordFeed : public QObject {
   // Partitions of the page that are still missing.
   [[nodiscard]] int left() const { return pending_; }
   [[nodiscard]] std::int64_t skipped() const { return skipped_; }
+  // Partitions of which the last page has nothing because reading them failed.
+  [[nodiscard]] int unreadable() const;
   // True where the topic has more partitions than are read.
   [[nodiscard]] bool partial() const { return partial_; }
 
@@ -66,12 +72,22 @@ class RecordFeed : public QObject {
     std::int64_t low = 0;    // first offset handed out
     std::int64_t next = 0;   // where to go on
     bool reading = false;
+    // Above: rows below `low` that are read and not handed out, from `read_from` on; the next piece
+    // has `chunk` offsets.
+    std::vector<RecordRow> above;
+    std::int64_t read_from = 0;
+    std::int64_t chunk = 0;
+    bool unreadable = false;
     // Search by time.
     std::int64_t search_low = 0;
     std::int64_t search_high = 0;
   };
   [[nodiscard]] const event::ReplicaCounters* countersOf(std::int32_t partition) const;
-  void page(bool above);
+  void page();
+  void gatherAbove();
+  void readAbove(std::int32_t partition);
+  void readRange(std::int32_t partition, std::int64_t from, std::int64_t at,
+                 std::shared_ptr<std::vector<RecordRow>> rows);
   void read(std::int32_t partition, std::int64_t from, std::int64_t to, int count,
             std::function<void(const ReadAnswer&)> then);
   void pump();
@@ -95,7 +111,7 @@ class RecordFeed : public QObject {
   std::uint64_t generation_ = 0;
   std::int64_t skipped_ = 0;
   bool partial_ = false;
-  bool newest_ = false;
+  bool opening_ = false;   // the page that is being gathered is the first one
   Isolation isolation_ = Isolation::all;
   std::map<std::int32_t, std::int64_t> group_offsets_;
   QTimer flush_;

@@ -74,6 +74,8 @@ class TestMessages : public QObject {
   void a_large_value_costs_its_head();
   void newest_records_come_first();
   void what_takes_long_is_said();
+  void newest_is_the_newest_of_all_partitions();
+  void earlier_pages_leave_no_gap();
   void tail_appends_in_order();
   void from_offset_and_earlier();
   void selection_is_shown();
@@ -214,6 +216,96 @@ void TestMessages::what_takes_long_is_said() {
   f.session.holdReads(false);
   QTRY_VERIFY(f.page.records()->rowCount() > 0);
   QVERIFY(notice->isHidden());
+}
+
+// A busy partition, one that got a record now and then, and one that has been quiet for long.
+void TestMessages::newest_is_the_newest_of_all_partitions() {
+  FakeSession session(FakeSession::Options{.demo = false});
+  session.createTopic({"mixed", 3, 1, {}}, [](const QString&) {});
+  session.tick(0);
+  const auto add = [&session](int partition) { session.produceMany("mixed", partition, 1, "k"); };
+  for (int i = 0; i < 5; ++i) {
+    add(2);
+    session.tick(1'000);
+  }
+  for (int i = 0; i < 700; ++i) {
+    add(0);
+    if (i % 50 == 0) {
+      add(1);  // at the same time as the one before
+    }
+    session.tick(10);
+  }
+  RecordFeed feed;
+  feed.setSession(&session);
+  std::vector<RecordRow> shown;
+  QSignalSpy done(&feed, &RecordFeed::pageDone);
+  connect(&feed, &RecordFeed::arrived, this,
+          [&shown](const std::vector<RecordRow>& rows, bool above) {
+            shown.insert(above ? shown.begin() : shown.end(), rows.begin(), rows.end());
+          });
+  std::vector<RecordRow> all;
+  const auto of = [](const RecordRow& row) {
+    return std::make_tuple(row.timestamp_ms, row.partition, row.offset);
+  };
+  for (int p = 0; p < 3; ++p) {
+    ReadQuery query;
+    query.topic = "mixed";
+    query.partition = p;
+    query.max_records = 1'000;
+    const auto before = all.size();
+    session.read(query, [&all](const ReadAnswer& answer) {
+      all.insert(all.end(), answer.rows.begin(), answer.rows.end());
+    });
+    QTRY_VERIFY(all.size() > before);
+  }
+  QCOMPARE(all.size(), 5U + 700U + 14U);
+  std::sort(all.begin(), all.end(),
+            [&of](const RecordRow& a, const RecordRow& b) { return of(a) < of(b); });
+  feed.start(QStringLiteral("mixed"), {}, RecordFeed::From::newest, 0);
+  QTRY_COMPARE(done.size(), 1);
+  QCOMPARE(shown.size(), static_cast<std::size_t>(RecordFeed::kPage));
+  for (int pages = 1;; ++pages) {
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+      QCOMPARE(of(shown[i]), of(all[all.size() - shown.size() + i]));
+    }
+    if (!feed.canGoEarlier()) {
+      break;
+    }
+    feed.earlier();
+    QTRY_COMPARE(done.size(), pages + 1);
+  }
+  QCOMPARE(shown.size(), all.size());
+}
+
+// An answer is full before the piece that was asked for is: large values.
+void TestMessages::earlier_pages_leave_no_gap() {
+  FakeSession session(FakeSession::Options{.demo = false});
+  session.createTopic({"large", 1, 1, {}}, [](const QString&) {});
+  const std::string value(300'000, 'x');
+  for (int i = 0; i < 250; ++i) {
+    RecordRow row;
+    row.value = hw::Bytes::copy_of(value);
+    session.appendRecord("large", 0, std::move(row));
+  }
+  RecordFeed feed;
+  feed.setSession(&session);
+  std::vector<std::int64_t> shown;
+  QSignalSpy done(&feed, &RecordFeed::pageDone);
+  connect(&feed, &RecordFeed::arrived, this,
+          [&shown](const std::vector<RecordRow>& rows, bool above) {
+            auto at = above ? shown.begin() : shown.end();
+            for (const RecordRow& row : rows) {
+              at = shown.insert(at, row.offset) + 1;
+            }
+          });
+  feed.start(QStringLiteral("large"), {}, RecordFeed::From::offset, 230);
+  QTRY_COMPARE(done.size(), 1);
+  feed.earlier();
+  QTRY_COMPARE(done.size(), 2);
+  QVERIFY(shown.front() < 100);
+  for (std::size_t i = 1; i < shown.size(); ++i) {
+    QCOMPARE(shown[i], shown[i - 1] + 1);
+  }
 }
 
 void TestMessages::tail_appends_in_order() {
