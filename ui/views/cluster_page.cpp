@@ -17,11 +17,13 @@
 #include "ui/painting/text.h"
 #include "ui/views/cluster_table.h"
 #include "ui/views/config_dialog.h"
+#include "ui/views/data_delegate.h"
 #include "ui/views/legend_bar.h"
 #include "ui/views/pane.h"
 #include "ui/views/table_setup.h"
 #include "ui/window/command_registry.h"
 #include "ui/window/controls.h"
+#include "ui/window/hover_row.h"
 
 namespace hw::ui {
 
@@ -125,6 +127,19 @@ ClusterPage::ClusterPage(QWidget* parent)
   table_view_->setModel(table_);
   set_columns(table_view_, {190, 130, 150, 80, 112, 80, 98}, {0, 2}, {ClusterTable::kLogStart});
   forms_->addWidget(table_view_);
+  table_view_->setItemDelegate(new DataDelegate(
+      [](const QModelIndex& index, bool) {
+        CellLook look;
+        look.role =
+            index.column() == ClusterTable::kObject || index.column() >= ClusterTable::kLogStart
+                ? FontRole::data
+                : FontRole::control;
+        look.color = Theme::current().colors().text;
+        look.first = index.column() == ClusterTable::kObject;
+        return look;
+      },
+      table_view_));
+  new HoverRow(table_view_);
   column->addWidget(forms_, 1);
   setContent(content);
   setFocusProxy(canvas_);

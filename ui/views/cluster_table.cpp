@@ -5,7 +5,6 @@
 #include <iterator>
 
 #include "ui/painting/text.h"
-#include "ui/theme/theme.h"
 
 namespace hw::ui {
 
@@ -107,9 +106,8 @@ QVariant ClusterTable::data(const QModelIndex& index, int role) const {
     case Qt::AccessibleTextRole:
       return row.cells[static_cast<std::size_t>(index.column())];
     case Qt::TextAlignmentRole:
-      return QVariant(number ? Qt::AlignRight | Qt::AlignVCenter : Qt::AlignLeft | Qt::AlignVCenter);
-    case Qt::FontRole:
-      return Theme::current().font(number || index.column() == kObject ? FontRole::data : FontRole::control);
+      return QVariant(number ? Qt::AlignRight | Qt::AlignVCenter
+                             : Qt::AlignLeft | Qt::AlignVCenter);
     default:
       return {};
   }

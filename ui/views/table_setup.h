@@ -4,7 +4,6 @@
 
 #include <QAbstractItemModel>
 #include <QEvent>
-#include <QFontMetrics>
 #include <QHeaderView>
 #include <QString>
 #include <QTableView>
@@ -64,12 +63,10 @@ inline void set_columns(QTableView* table, std::vector<int> widths, std::vector<
     }
 
    private:
-    // No narrower than its title.
+    // No narrower than its title with what stands around it.
     [[nodiscard]] int least(int column) const {
-      const QAbstractItemModel* model = view_->model();
-      const QString title = model == nullptr ? QString() : model->headerData(column, Qt::Horizontal).toString();
-      const QFontMetrics metrics(Theme::current().font(FontRole::caption_strong));
-      return std::min(Theme::current().px(widths_[static_cast<std::size_t>(column)]), metrics.horizontalAdvance(title) + Theme::current().px(12));
+      return std::min(Theme::current().px(widths_[static_cast<std::size_t>(column)]),
+                      view_->horizontalHeader()->sectionSizeHint(column));
     }
     void apply() {
       const Theme& t = Theme::current();
