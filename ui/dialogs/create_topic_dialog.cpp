@@ -101,6 +101,7 @@ CreateTopicDialog::CreateTopicDialog(Session* session, QWidget* parent) : QDialo
   replicas_->setValue(std::clamp(session == nullptr ? 1 : static_cast<int>(session->view()->nodes.size()), 1, 3));
   replicas_->setAccessibleName(tr("Replicas of each partition"));
   for (QSpinBox* box : {partitions_, replicas_}) {
+    box->setGroupSeparatorShown(true);
     box->setFixedWidth(t.px(110));
     box->setStyleSheet(QStringLiteral("font-family: \"JetBrains Mono\";"));
   }

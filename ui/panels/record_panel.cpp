@@ -176,6 +176,7 @@ RecordPanel::RecordPanel(QWidget* parent) : ProducePanel(parent) {
   actions->addWidget(send_);
   rate_ = new QSpinBox(this);
   rate_->setRange(1, kMaxRate);
+  rate_->setGroupSeparatorShown(true);
   rate_->setValue(5);
   rate_->setSuffix(tr(" per second"));
   rate_->setAccessibleName(tr("Records per second when repeating"));

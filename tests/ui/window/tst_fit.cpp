@@ -11,6 +11,7 @@
 #include <QRegularExpression>
 #include <QScrollArea>
 #include <QSettings>
+#include <QSpinBox>
 #include <QTableView>
 #include <QTest>
 #include <QTextDocument>
@@ -82,7 +83,6 @@ QStringList cut_texts(const QWidget* root) {
   return bad;
 }
 
-// Lines of text as a person reads them: words that were painted one behind the other.
 // Columns of a table whose cells do not begin under their title: what is aligned to the left, with
 // a glyph before it or without.
 QStringList shifted_columns(QTableView* table) {
@@ -125,6 +125,7 @@ QStringList shifted_columns(QTableView* table) {
   return bad;
 }
 
+// Lines of text as a person reads them: words that were painted one behind the other.
 QStringList lines_of(const std::vector<hw::test::TextRun>& runs) {
   QStringList lines;
   QRectF last;
@@ -299,6 +300,13 @@ class TestFit : public QObject {
       hw::test::TextProbe probe(root->size());
       root->render(&probe);
       QStringList all = lines_of(probe.runs());
+      for (const QSpinBox* box : root->findChildren<QSpinBox*>()) {
+        if (box->isVisible() && box->cleanText().remove(QLatin1Char('-')).size() > 3 &&
+            !box->cleanText().contains(QLatin1Char(','))) {
+          bad << scene + QStringLiteral(": the box ") + box->accessibleName() + QLatin1Char(' ') +
+                     box->cleanText();
+        }
+      }
       for (const QWidget* widget : root->findChildren<QWidget*>()) {
         if (widget->isVisible()) {
           all << widget->accessibleName() << widget->accessibleDescription() << widget->toolTip();
