@@ -59,7 +59,18 @@ void draw_quorum(QPainter& p, const QRectF& r) {
 // What works, line by line.
 class QuorumBoard : public QWidget {
  public:
-  QuorumBoard(std::function<void(Trial)> try_out, QWidget* parent) : QWidget(parent), try_out_(std::move(try_out)) {
+  // What a try is made in. The results of another one would look as if they were of now.
+  struct Situation {
+    bool lost = false;  // it is so now, and not only what would be
+    int leader = -1;
+    int answering = 0;
+    int voters = 0;
+    friend bool operator==(const Situation&, const Situation&) = default;
+  };
+
+  QuorumBoard(std::function<void(Trial)> try_out, std::function<std::int64_t()> clock,
+              QWidget* parent)
+      : QWidget(parent), try_out_(std::move(try_out)), clock_(std::move(clock)) {
     setAccessibleName(QuorumPage::tr("What works without a majority"));
     effects_ = quorum_effects(false);
     for (const QuorumEffect& effect : effects_) {
@@ -70,6 +81,10 @@ class QuorumBoard : public QWidget {
         button->setToolTip(told(*effect.trial));
         connect(button, &QAbstractButton::clicked, this, [this, trial = *effect.trial] {
           results_[trial] = {QuorumPage::tr("asking…"), Tone::runs, {}};
+          tried_ = QuorumPage::tr("Last tried %1, while %2 of %3 controllers answered.")
+                       .arg(format_time(clock_()).section(QLatin1Char('.'), 0, 0))
+                       .arg(now_.answering)
+                       .arg(now_.voters);
           refresh();
           try_out_(trial);
         });
@@ -101,14 +116,14 @@ class QuorumBoard : public QWidget {
     }
   }
 
-  // `lost`: it is so now, and not only what would be.
-  void show(bool lost) {
-    if (shown_ && lost == lost_) {
+  void show(const Situation& now) {
+    if (shown_ && now == now_) {
       return;
     }
     shown_ = true;
-    lost_ = lost;
-    results_.clear();  // they were of another time
+    now_ = now;
+    // What is being asked is answered now.
+    std::erase_if(results_, [](const auto& each) { return each.second.tone != Tone::runs; });
     refresh();
   }
 
@@ -119,10 +134,11 @@ class QuorumBoard : public QWidget {
     QPainter p(this);
     p.scale(t.scale(), t.scale());
     const double wide = width() / t.scale();
-    text_left(p, 16, 16, lost_ ? QuorumPage::tr("What works now") : QuorumPage::tr("If the majority is lost"), FontRole::body_strong, c.text);
+    text_left(p, 16, 16, now_.lost ? QuorumPage::tr("What works now") : QuorumPage::tr("If the majority is lost"), FontRole::body_strong, c.text);
     text_fit(p, 16, 34, wide - 32,
-             lost_ ? QuorumPage::tr("Data flows where a leader runs. Changes wait.")
-                   : QuorumPage::tr("Without a majority, data still flows. Changes wait."),
+             !results_.empty() ? tried_
+             : now_.lost       ? QuorumPage::tr("Data flows where a leader runs. Changes wait.")
+                               : QuorumPage::tr("Without a majority, data still flows. Changes wait."),
              FontRole::caption, c.text2);
     for (std::size_t i = 0; i < effects_.size(); ++i) {
       const double y = kHead + line() * (static_cast<double>(i) + 0.5);
@@ -212,6 +228,9 @@ class QuorumBoard : public QWidget {
         tests_[i]->setAccessibleDescription(result == nullptr ? QString() : QStringLiteral("%1 %2").arg(result->text, result->detail).trimmed());
       }
     }
+    if (!results_.empty()) {
+      words << tried_;
+    }
     setAccessibleDescription(words.join(QStringLiteral("; ")));
     update();
   }
@@ -220,12 +239,14 @@ class QuorumBoard : public QWidget {
   [[nodiscard]] double line() const { return compact_ ? 24 : 28; }
   static constexpr double kTest = 52;
   std::function<void(Trial)> try_out_;
+  std::function<std::int64_t()> clock_;
   std::vector<QuorumEffect> effects_;
   std::vector<Button*> tests_;  // one per effect; null: it cannot be tried
   std::map<Trial, Result> results_;
   bool compact_ = false;
+  QString tried_;  // when and in what situation the results came; shown while there are any
+  Situation now_;
   bool shown_ = false;
-  bool lost_ = false;
 };
 
 QuorumPage::QuorumPage(QWidget* parent)
@@ -298,7 +319,7 @@ QuorumPage::QuorumPage(QWidget* parent)
           }
         });
       },
-      side_);
+      [this] { return clock_(); }, side_);
   rows->addWidget(board_);
   rows->addWidget(new Line(Qt::Horizontal, true, side_));
   auto* head = new QHBoxLayout;
@@ -594,7 +615,7 @@ void QuorumPage::refresh() {
     const DataReach reach = data_reach(now, conditions_);
     board_->setEffects(quorum_effects(false, &reach));
   }
-  board_->show(facts.lost());
+  board_->show({facts.lost(), facts.leader, facts.answering, voters});
   const QuorumReplica* newest = facts.find(facts.leader);
   for (const QuorumReplica& r : facts.voters) {
     newest = newest == nullptr || r.snapshot_end > newest->snapshot_end ? &r : newest;

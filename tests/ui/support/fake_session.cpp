@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <mutex>
+#include <utility>
 
 #include "engine/wire/record/batch_builder.h"
 #include "ui/session/record_rows.h"
@@ -388,6 +389,7 @@ void FakeSession::stopNode(std::int32_t node, const std::string& why) {
   copy->since = WallTime{now_ms_};
   copy->why = why;
   nodes_[BrokerId(node)] = copy;
+  quorum_changed_ = true;
   remember(BrokerId(node), event::NodeStopped{BrokerId(node), why.empty(), why});
   publish();
   Q_EMIT frameReady();
@@ -429,7 +431,8 @@ std::shared_ptr<const observe::TopicView> FakeSession::topicView(const std::stri
 // Every node votes; the first one leads and was elected by the others.
 std::shared_ptr<const observe::QuorumView> FakeSession::quorumView() const {
   auto quorum = std::make_shared<observe::QuorumView>();
-  quorum->leader = BrokerId(1);
+  quorum->leader =
+      nodes_.at(BrokerId(1))->state == observe::NodeView::State::running ? BrokerId(1) : kNoBroker;
   quorum->epoch = 1;
   const auto step = [&](std::int64_t after_ms, event::Any what) {
     quorum->history.push_back({WallTime{options_.start_ms + after_ms}, std::make_shared<const event::Any>(std::move(what))});
@@ -441,7 +444,8 @@ std::shared_ptr<const observe::QuorumView> FakeSession::quorumView() const {
     quorum->voters.push_back({id, {}, node->host, node->port});
     observe::QuorumReplicaView& replica = quorum->replicas[id];
     replica.node = id;
-    replica.online = replica.voter = true;
+    replica.online = node->state == observe::NodeView::State::running;
+    replica.voter = true;
     replica.role = leads ? event::QuorumRole::leader : event::QuorumRole::follower;
     replica.epoch = 1;
     replica.leader = BrokerId(1);
@@ -470,7 +474,8 @@ void FakeSession::publish() {
   for (const auto& [id, node] : nodes_) {
     view->nodes[id] = node;
   }
-  view->quorum = view_ == nullptr ? quorumView() : view_->quorum;
+  view->quorum =
+      view_ == nullptr || std::exchange(quorum_changed_, false) ? quorumView() : view_->quorum;
   std::map<std::string, std::shared_ptr<const observe::TopicView>, std::less<>> topics;
   std::map<Uuid, std::string> names;
   for (const auto& [name, topic] : topics_) {

@@ -170,6 +170,7 @@ class FakeSession : public Session, public SessionAdmin {
   std::map<OtherConfig, std::string> other_configs_;
   std::map<std::string, Group> groups_;
   bool groups_changed_ = true;
+  bool quorum_changed_ = false;
   std::vector<BuiltInConsumer> consumers_;
   QStringList journal_;
   std::map<BrokerId, std::shared_ptr<observe::NodeView>> nodes_;

@@ -477,6 +477,35 @@ class TestOperatePages : public QObject {
       }
     }
   }
+
+  // What was tried counts for the quorum as it was then.
+  void results_of_a_try_go_with_its_situation() {
+    open({.nodes = 3});
+    window_->showPage(QStringLiteral("quorum"));
+    frame();
+    QWidget* board = nullptr;
+    QAbstractButton* produce = nullptr;
+    for (auto* button : window_->currentPage()->findChildren<Button*>()) {
+      if (button->accessibleName() == QLatin1String("Test: Produce")) {
+        produce = button;
+        board = button->parentWidget();
+      }
+    }
+    QVERIFY(board != nullptr);
+    produce->click();
+    QTRY_VERIFY2(board->accessibleDescription().contains(QStringLiteral("works, 12 ms")),
+                 qPrintable(board->accessibleDescription()));
+    QVERIFY2(board->accessibleDescription().contains(
+                 QStringLiteral("while 3 of 3 controllers answered")),
+             qPrintable(board->accessibleDescription()));
+    frame();
+    QVERIFY(board->accessibleDescription().contains(QStringLiteral("12 ms")));
+    session_->stopNode(3);
+    frame();
+    QVERIFY2(!board->accessibleDescription().contains(QStringLiteral("12 ms")),
+             qPrintable(board->accessibleDescription()));
+    QVERIFY(!board->accessibleDescription().contains(QStringLiteral("Last tried")));
+  }
 };
 
 QTEST_MAIN(TestOperatePages)
