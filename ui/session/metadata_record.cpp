@@ -142,7 +142,7 @@ class Teller {
     }
     say(Words::tr("broker %1: %2").arg(r.broker_id.value()).arg(parts.isEmpty() ? Words::tr("nothing changed") : parts.join(QStringLiteral(", "))));
   }
-  void operator()(const wire::NoOpRecord&) { say(Words::tr("shows that the controller can still commit")); }
+  void operator()(const wire::NoOpRecord&) { say(Words::tr("the leader can still commit")); }
   void operator()(const wire::BeginTransactionRecord& r) {
     say(Words::tr("what follows counts only as a whole%1").arg(r.name ? QStringLiteral(": ") + text_of(*r.name) : QString()));
   }
