@@ -16,8 +16,8 @@ constexpr double kGroupHeader = 32;
 constexpr double kMemberRow = 26;
 constexpr double kLabelRow = 22;
 constexpr double kBottom = 16;
-constexpr double kMinGap = 56;      // between columns: room for a rate plate
-constexpr int kMidTopics = 4;       // other topics of a node at detail mid
+constexpr double kMinGap = 64;  // between columns: room for a rate plate and the head of its arrow
+constexpr int kMidTopics = 4;   // other topics of a node at detail mid
 constexpr int kFullTopics = 24;
 constexpr int kMaxMembers = 8;
 constexpr double kCellsLeft = 112;  // where the cells of an other topic begin, from the card's left
@@ -44,9 +44,9 @@ Columns columns_for(double width, Detail detail) {
       column = std::max(least, column + left_over());
     }
   };
-  shrink(c.brokers, std::min(c.brokers, 264.0));
-  shrink(c.groups, std::min(c.groups, 172.0));
-  shrink(c.producers, std::min(c.producers, 116.0));
+  shrink(c.brokers, std::min(c.brokers, 248.0));
+  shrink(c.groups, std::min(c.groups, 166.0));
+  shrink(c.producers, std::min(c.producers, 110.0));
   c.gap = std::max(kMinGap, kMinGap + std::floor(left_over() / 2));
   return c;
 }

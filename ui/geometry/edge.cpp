@@ -132,8 +132,13 @@ QRectF plate_on(const Cubic& curve, QSizeF size, const std::vector<QRectF>& take
   constexpr double gap = 2;
   const auto at = [&](double share) {
     const QPointF middle = curve.at(curve.at_length(share));
-    return QRectF(std::round(middle.x() - size.width() / 2), std::round(middle.y() - size.height() / 2), size.width(),
-                  size.height());
+    // Between the cards, on the border of neither.
+    constexpr double clear = 4;
+    const double least = std::min(curve.from.x(), curve.to.x()) + clear;
+    const double most =
+        std::max(least, std::max(curve.from.x(), curve.to.x()) - clear - size.width());
+    return QRectF(std::round(std::clamp(middle.x() - size.width() / 2, least, most)),
+                  std::round(middle.y() - size.height() / 2), size.width(), size.height());
   };
   for (const double share : {0.5, 0.38, 0.62, 0.28, 0.72, 0.2, 0.8}) {
     const QRectF plate = at(share);

@@ -502,7 +502,10 @@ bool ClusterCanvas::refreshRates() {
       text = std::exchange(sum->second.told, true) ? QString() : format_rate(sum->second.rate);
       const auto [x, y] = sum->first.second;
       const double wide = plate_width(text);
-      together = QRectF(std::round(produces ? x + 12 : x - 14 - wide), std::round(y - kPlateHeight / 2), wide, kPlateHeight);
+      // Behind a producer or before a group, and on no card's border.
+      const double left = produces ? std::min(x + 12, drawn.curve.to.x() - 4 - wide)
+                                   : std::max(x - 14 - wide, drawn.curve.from.x() + 4);
+      together = QRectF(std::round(left), std::round(y - kPlateHeight / 2), wide, kPlateHeight);
     }
     // Steps of half a pixel: a rate that trembles does not repaint the picture.
     const double width =

@@ -355,6 +355,13 @@ void TestGeometry::plates_do_not_overlap() {
     plates.push_back(plate_on(curve, {40, 18}, plates));
   }
   QCOMPARE(plates[0].center(), QPointF(240, 30));
+  // Where the cards stand close, a plate lies on the border of neither.
+  const Cubic close = Cubic::between({100, 20}, {156, 220});
+  std::vector<QRectF> others;
+  for (int i = 0; i < 4; ++i) {
+    others.push_back(plate_on(close, {46, 18}, others));
+    QVERIFY(others.back().left() > 102 && others.back().right() < 154);
+  }
   for (std::size_t i = 0; i < plates.size(); ++i) {
     QVERIFY(curve.distance_to(plates[i].center()) < 2);
     for (std::size_t j = 0; j < i; ++j) {
