@@ -236,11 +236,19 @@ QSize SegmentedControl::sizeHint() const {
 }
 
 QRect SegmentedControl::cell(int index) const {
-  int x = 1;
-  for (int i = 0; i < index; ++i) {
-    x += text_width(FontRole::control_strong, labels_[i]) + theme().px(18);
-  }
-  return {x, 1, text_width(FontRole::control_strong, labels_[index]) + theme().px(18), height() - 2};
+  // Where there is too little room, all labels stand closer; none is cut before the others.
+  const double missing = std::max(0, sizeHint().width() - width());
+  const double around =
+      std::max(theme().pxf(4), theme().px(18) - missing / static_cast<double>(labels_.size()));
+  const auto left_of = [&](int cell) {
+    double x = 1;
+    for (int i = 0; i < cell; ++i) {
+      x += text_width(FontRole::control_strong, labels_[i]) + around;
+    }
+    return qRound(x);
+  };
+  const int left = left_of(index);
+  return {left, 1, left_of(index + 1) - left, height() - 2};
 }
 
 int SegmentedControl::cellAt(int x) const {
