@@ -529,6 +529,15 @@ bool ClusterCanvas::refreshRates() {
   return widths;
 }
 
+QRect ClusterCanvas::cardOf(std::int32_t node) const {
+  for (std::size_t n = 0; n < layout_.nodes.size() && n < model_.nodes().size(); ++n) {
+    if (model_.nodes()[n].id == node) {
+      return toWidget(layout_.nodes[n].card);
+    }
+  }
+  return {};
+}
+
 std::optional<QPoint> ClusterCanvas::freeSpot(QSize size) const {
   const double s = Theme::current().scale();
   const QSizeF wanted = QSizeF(size) / s;

@@ -39,6 +39,8 @@ class ClusterCanvas : public ObjectCanvas {
   [[nodiscard]] const geometry::ClusterLayout& layoutOf() const { return layout_; }
   // A place of this size (widget pixels) that covers no card and no text, near the brokers; nullopt: there is none.
   [[nodiscard]] std::optional<QPoint> freeSpot(QSize size) const;
+  // The whole card of a node, in widget pixels; empty: it has none.
+  [[nodiscard]] QRect cardOf(std::int32_t node) const;
   // Milliseconds that only differences of are used; tests replace it.
   void setClock(std::function<std::int64_t()> clock) { clock_ = std::move(clock); }
   // Ends what timers would do later: tests and pictures.

@@ -106,6 +106,8 @@ ClusterPage::ClusterPage(QWidget* parent)
   scroll_->setWidget(canvas_);
   scroll_->viewport()->installEventFilter(this);
   legend_ = new LegendBar(legend_entries(), picture);
+  connect(scroll_->verticalScrollBar(), &QScrollBar::sliderPressed, this,
+          [this] { revealed_ = -1; });
   rows->addWidget(scroll_, 1);
   told_ = new TextLabel({}, FontRole::control, TextLabel::Tone::text, picture);
   told_->setObjectName(QStringLiteral("clusterStory"));
@@ -125,8 +127,6 @@ ClusterPage::ClusterPage(QWidget* parent)
   table_view_ = new QTableView(forms_);
   setup_table(table_view_, tr("Cluster as a table"));
   table_view_->setModel(table_);
-  set_columns(table_view_, {190, 130, 150, 80, 112, 80, 98}, {0, 2}, {ClusterTable::kLogStart});
-  forms_->addWidget(table_view_);
   table_view_->setItemDelegate(new DataDelegate(
       [](const QModelIndex& index, bool) {
         CellLook look;
@@ -140,6 +140,8 @@ ClusterPage::ClusterPage(QWidget* parent)
       },
       table_view_));
   new HoverRow(table_view_);
+  set_columns(table_view_, {190, 130, 150, 80, 112, 80, 98}, {0, 2}, {ClusterTable::kLogStart});
+  forms_->addWidget(table_view_);
   column->addWidget(forms_, 1);
   setContent(content);
   setFocusProxy(canvas_);
@@ -336,8 +338,38 @@ void ClusterPage::frame() {
     tell(nodes.profile());
   }
   canvas_->takeView(view(), session()->bootstrap());
+  followTouched();
   if (forms_->currentWidget() == table_view_ && !table_later_.isActive()) {
     table_later_.start();
+  }
+}
+
+// Who ends, pauses or cuts off a node wants to see it: where the picture is longer than the page,
+// the card comes into sight.
+void ClusterPage::followTouched() {
+  std::set<std::int32_t> touched;
+  for (const ClusterModel::Node& node : canvas_->model().nodes()) {
+    if (node.offline() || !node.condition.healthy()) {
+      touched.insert(node.id);
+      if (!touched_.contains(node.id)) {
+        revealed_ = node.id;
+      }
+    }
+  }
+  if (!touched.contains(revealed_)) {
+    revealed_ = -1;
+  }
+  if (touched != touched_) {
+    touched_ = std::move(touched);
+    // The sentence about it takes its room first.
+    QMetaObject::invokeMethod(this, &ClusterPage::revealTouched, Qt::QueuedConnection);
+  }
+}
+
+void ClusterPage::revealTouched() {
+  if (const QRect card = canvas_->cardOf(revealed_); !card.isEmpty()) {
+    const int margin = Theme::current().px(8);
+    scroll_->ensureVisible(card.center().x(), card.center().y(), 0, card.height() / 2 + margin);
   }
 }
 
@@ -379,11 +411,15 @@ void ClusterPage::refreshSummary() {
 bool ClusterPage::eventFilter(QObject* object, QEvent* event) {
   if (object == scroll_->viewport() && event->type() == QEvent::Resize) {
     placeViewport();
+    QMetaObject::invokeMethod(this, &ClusterPage::revealTouched, Qt::QueuedConnection);
     // An error that stands there stays.
     if (const QString wanted = story(); wanted != shown_ && told_->text() == shown_ && !shown_.isEmpty()) {
       shown_ = wanted;
       tell(wanted);
     }
+  }
+  if (object == scroll_->viewport() && event->type() == QEvent::Wheel) {
+    revealed_ = -1;
   }
   return Page::eventFilter(object, event);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 
 #include "ui/models/leader_story.h"
 #include "ui/views/cluster_canvas.h"
@@ -38,6 +39,7 @@ class ClusterPage : public Page, public CommandSource {
   [[nodiscard]] ClusterCanvas* canvas() const { return canvas_; }
   // Who judges how groups keep up; outlives the page.
   void setGroups(const GroupModel* groups);
+  [[nodiscard]] QScrollArea* scrollArea() const { return scroll_; }
 
  protected:
   void frame() override;
@@ -48,6 +50,8 @@ class ClusterPage : public Page, public CommandSource {
   void refreshTable();
   void showInTable();
   void placeViewport();
+  void followTouched();
+  void revealTouched();
   void addNodeCommands(CommandRegistry& commands);
   [[nodiscard]] int nodeOf(const QVariantMap& args) const;  // -1: none is meant
   void act(NodeAction action, int node);
@@ -75,6 +79,9 @@ class ClusterPage : public Page, public CommandSource {
   };
   std::map<int, Done> done_;  // by hand, to a node: the last of it
   QString shown_;      // of it
+  QString shown_;                   // of it
+  std::set<std::int32_t> touched_;  // nodes that had ended or were under a fault when last looked
+  std::int32_t revealed_ = -1;      // the last one of them stays in sight until somebody scrolls
   bool narrow_ = false;
   CommandRegistry* commands_ = nullptr;
   bool kill_confirmed_ = false;  // asked once

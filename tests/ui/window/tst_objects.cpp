@@ -6,6 +6,7 @@
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <QMenu>
+#include <QScrollArea>
 #include <QTest>
 #include <memory>
 
@@ -13,6 +14,7 @@
 #include "ui/dialogs/shortcuts_dialog.h"
 #include "ui/models/object_export.h"
 #include "ui/theme/theme.h"
+#include "ui/views/cluster_page.h"
 #include "ui/window/bottom_dock.h"
 #include "ui/window/coach_mark.h"
 #include "ui/window/controls.h"
@@ -49,9 +51,10 @@ class TestObjects : public QObject {
   std::unique_ptr<FakeSession> session_;
   std::unique_ptr<MainWindow> window_;
 
-  void open(bool hints = false) {
+  void open(bool hints = false, int nodes = 1) {
     window_.reset();
-    session_ = std::make_unique<FakeSession>(FakeSession::Options{.external = true});
+    session_ =
+        std::make_unique<FakeSession>(FakeSession::Options{.nodes = nodes, .external = true});
     for (int i = 0; i < 40; ++i) {
       session_->tick(250);
     }
@@ -222,6 +225,23 @@ class TestObjects : public QObject {
     });
     QTest::keyClick(QApplication::focusWidget(), Qt::Key_Question, Qt::ShiftModifier);
     QTRY_VERIFY(shown);
+  }
+
+  // K on a small screen: what was killed does not lie below the fold.
+  void a_node_that_ends_comes_into_sight() {
+    open(false, 3);
+    window_->resize(1100, 700);
+    auto* page = qobject_cast<ClusterPage*>(window_->currentPage());
+    QVERIFY(page != nullptr);
+    const QRect seen = page->scrollArea()->viewport()->rect();
+    const auto card = [page] {
+      const QRect rect = page->canvas()->cardOf(3);
+      return QRect(page->canvas()->mapTo(page->scrollArea()->viewport(), rect.topLeft()),
+                   rect.size());
+    };
+    QTRY_VERIFY(!card().isEmpty() && !seen.contains(card()));
+    session_->stopNode(3);
+    QTRY_VERIFY(page->scrollArea()->viewport()->rect().contains(card()));
   }
 
   void hints_come_one_after_the_other() {
