@@ -552,8 +552,14 @@ std::optional<QPoint> ClusterCanvas::freeSpot(QSize size) const {
     taken.push_back(g.card);
   }
   constexpr double margin = 14;
+  // What of the picture is in sight: below it stand other things of the page.
+  const QRect view =
+      parentWidget() == nullptr
+          ? rect()
+          : QRect(mapFromParent(QPoint(0, 0)), parentWidget()->size()).intersected(rect());
+  const QRectF seen(QPointF(view.topLeft()) / s, QSizeF(view.size()) / s);
   const auto free = [&](const QRectF& rect) {
-    return rect.bottom() + 4 <= viewport_.height() && rect.right() + 4 <= viewport_.width() && rect.left() >= 4 &&
+    return seen.adjusted(4, 4, -4, -4).contains(rect) &&
            std::none_of(taken.begin(), taken.end(), [&](const QRectF& other) {
              return other.adjusted(-margin, -margin, margin, margin).intersects(rect);
            });
@@ -561,13 +567,13 @@ std::optional<QPoint> ClusterCanvas::freeSpot(QSize size) const {
   // Below the brokers first, then wherever there is room from the left.
   const double brokers = layout_.brokers_title.center().x() - wanted.width() / 2;
   std::vector<double> columns{std::round(brokers)};
-  for (double x = 16; x + wanted.width() < viewport_.width(); x += 40) {
+  for (double x = 16; x + wanted.width() < seen.right(); x += 40) {
     columns.push_back(x);
   }
   for (const double x : columns) {
-    for (double y = 48; y + wanted.height() < viewport_.height(); y += 12) {
+    for (double y = std::floor(seen.top()) + 4; y + wanted.height() < seen.bottom(); y += 12) {
       if (free(QRectF(QPointF(x, y), wanted))) {
-        return QPointF(x * s, (y + margin) * s + 6).toPoint();
+        return (QPointF(x, y) * s).toPoint();
       }
     }
   }

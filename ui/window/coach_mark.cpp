@@ -14,28 +14,34 @@ namespace hw::ui {
 class CoachMark::Card : public QWidget {
  public:
   explicit Card(CoachMark* mark) : QWidget(mark) {
+    setObjectName(QStringLiteral("hintCard"));
     const Theme& t = Theme::current();
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(t.px(17), t.px(15), t.px(17), t.px(14));
-    column->setSpacing(t.px(6));
+    root = new QBoxLayout(QBoxLayout::TopToBottom, this);
+    root->setContentsMargins(t.px(17), t.px(15), t.px(17), t.px(14));
+    root->setSpacing(t.px(12));
+    auto* words = new QVBoxLayout;
+    words->setSpacing(t.px(6));
     title = new TextLabel({}, FontRole::page_title, TextLabel::Tone::text, this);
     title->setWordWrap(true);
-    column->addWidget(title);
+    words->addWidget(title);
     text = new TextLabel({}, FontRole::body, TextLabel::Tone::text2, this);
     text->setTextFormat(Qt::RichText);
     text->setWordWrap(true);
-    column->addWidget(text);
-    column->addSpacing(t.px(6));
-    doors = new QVBoxLayout;
+    words->addWidget(text);
+    root->addLayout(words, 1);
+    auto* ways = new QVBoxLayout;
+    ways->setSpacing(t.px(6));
+    doors = new QBoxLayout(QBoxLayout::TopToBottom);
     doors->setSpacing(t.px(6));
-    column->addLayout(doors);
+    ways->addLayout(doors);
     row = new QBoxLayout(QBoxLayout::LeftToRight);
     action = new Button(Button::Kind::primary, {}, {}, this);
     row->addWidget(action);
     row->addStretch(1);
     refuse = new Button(Button::Kind::quiet, {}, CoachMark::tr("Don't show hints"), this);
     row->addWidget(refuse);
-    column->addLayout(row);
+    ways->addLayout(row);
+    root->addLayout(ways);
     setFixedWidth(t.px(kWide));
     QObject::connect(action, &Button::clicked, mark, &CoachMark::actionClicked);
     QObject::connect(refuse, &Button::clicked, mark, &CoachMark::hintsRefused);
@@ -43,14 +49,31 @@ class CoachMark::Card : public QWidget {
 
   static constexpr int kWide = 270;
   static constexpr int kNarrow = 190;
-  void setNarrow(bool narrow) {
-    row->setDirection(narrow ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
-    setFixedWidth(Theme::current().px(narrow ? kNarrow : kWide));
+
+  void setForm(Form form) {
+    const Theme& t = Theme::current();
+    const bool strip = form == Form::strip;
+    root->setDirection(strip ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
+    doors->setDirection(strip ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
+    row->setDirection(form == Form::narrow ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight);
+    if (strip) {
+      setMinimumWidth(0);
+      setMaximumWidth(QWIDGETSIZE_MAX);
+    } else {
+      setFixedWidth(t.px(form == Form::narrow ? kNarrow : kWide));
+    }
+    root->invalidate();
+    root->activate();
+  }
+
+  [[nodiscard]] int heightFor(int width) const {
+    return root->hasHeightForWidth() ? root->totalHeightForWidth(width) : sizeHint().height();
   }
 
   TextLabel* title;
   TextLabel* text;
-  QVBoxLayout* doors;
+  QBoxLayout* root;
+  QBoxLayout* doors;
   QBoxLayout* row;
   Button* action;
   Button* refuse;
@@ -88,27 +111,51 @@ void CoachMark::setHint(const Hint& hint) {
   }
   card_->setAccessibleName(hint.title);
   card_->adjustSize();
+  sizes_.clear();
 }
 
-void CoachMark::setNarrow(bool narrow) {
-  if (narrow != narrow_) {
-    narrow_ = narrow;
-    card_->setNarrow(narrow);
-    card_->layout()->activate();
+void CoachMark::setForm(Form form) {
+  if (form != form_) {
+    form_ = form;
+    card_->setForm(form);
   }
 }
 
 QString CoachMark::title() const { return card_->title->text(); }
 
-QSize CoachMark::cardSize() const {
-  const int width = card_->width();
-  const int height = card_->layout()->hasHeightForWidth() ? card_->layout()->totalHeightForWidth(width)
-                                                           : card_->sizeHint().height();
-  return {width, height};
+QSize CoachMark::cardSize(Form form) {
+  QSize& size = sizes_[{form, Theme::current().scale()}];
+  if (size.isEmpty()) {
+    const Form now = form_;
+    setForm(form);
+    size = QSize(card_->width(), card_->heightFor(card_->width()));
+    setForm(now);
+  }
+  return size;
+}
+
+void CoachMark::placeStrip(int width) {
+  setForm(Form::strip);
+  line_.clear();
+  clearMask();
+  if (const int height = card_->heightFor(width);
+      height != minimumHeight() || height != maximumHeight()) {
+    setFixedHeight(height);
+  }
+  card_->setGeometry(rect());
+}
+
+void CoachMark::resizeEvent(QResizeEvent* event) {
+  QWidget::resizeEvent(event);
+  if (form_ == Form::strip) {
+    card_->setGeometry(rect());
+  }
 }
 
 void CoachMark::place(const QPoint& top_left, const QRect& anchor) {
-  const QRect card(top_left, cardSize());
+  const QRect card(top_left, cardSize(form_));
+  setMinimumHeight(0);
+  setMaximumHeight(QWIDGETSIZE_MAX);
   line_.clear();
   if (!anchor.isEmpty()) {
     // From the object's side that faces the card (the right one where neither does), then straight to the card's nearer side, 27 below

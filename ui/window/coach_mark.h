@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coach mark: one hint at a time, with a line to the object it is about. Never modal.
+// Coach mark: one hint at a time, with a line to the object it is about. Never modal. Where the
+// page has no free place for its card, it is a strip that takes room of its own, so that it never
+// lies on what it speaks of.
 #pragma once
 
 #include <QPointer>
 #include <QPolygonF>
 #include <QStringList>
 #include <QWidget>
+#include <map>
 
 namespace hw::ui {
 
@@ -26,12 +29,16 @@ class CoachMark : public QWidget {
   explicit CoachMark(QWidget* page);
   void setHint(const Hint& hint);
   [[nodiscard]] QString title() const;
+  // A card; one that is narrow and high, for a crowded page; a strip as wide as it is given.
+  enum class Form : std::uint8_t { card, narrow, strip };
+  void setForm(Form form);
+  [[nodiscard]] Form form() const { return form_; }
+  // Of the card in a form other than the strip.
+  [[nodiscard]] QSize cardSize(Form form);
   // In the page's coordinates; an empty anchor draws no line.
   void place(const QPoint& top_left, const QRect& anchor);
-  [[nodiscard]] QSize cardSize() const;
-  // Narrow and high, for a crowded page.
-  void setNarrow(bool narrow);
-  [[nodiscard]] bool narrow() const { return narrow_; }
+  // As a strip of this width, in a layout.
+  void placeStrip(int width);
 
  signals:
   void actionClicked();
@@ -40,10 +47,12 @@ class CoachMark : public QWidget {
 
  protected:
   void paintEvent(QPaintEvent* event) override;
+  void resizeEvent(QResizeEvent* event) override;
 
  private:
-  bool narrow_ = false;
   class Card;
+  Form form_ = Form::card;
+  std::map<std::pair<Form, double>, QSize> sizes_;  // by form and UI scale
   Card* card_;
   QPolygonF line_;  // from the object to the card; empty: none
 };

@@ -5,6 +5,7 @@
 //   1  a record from the produce panel landed   → where it is and why there
 //   2  its message has been looked at           → three ways on
 // "Don't show hints" ends them for good; so does an application that connects, except for the last one.
+#include <QLayout>
 #include <QSettings>
 
 #include "ui/theme/theme.h"
@@ -123,28 +124,33 @@ void MainWindow::placeHint() {
   }
   Page* page = currentPage();
   const observe::ViewPtr view = session_->view();
-  // As usual, or narrow and high where the picture is crowded; over the producers where there is no place at all.
+  // As usual, or narrow and high where the picture is crowded; where there is no place at all the
+  // page makes room below.
   std::optional<QPoint> spot;
-  for (const bool narrow : {coach_->narrow(), !coach_->narrow()}) {
-    if (!spot) {
-      coach_->setNarrow(narrow);
-      spot = page->freeSpot(coach_->cardSize());
+  const CoachMark::Form now = coach_->form();
+  for (const CoachMark::Form form :
+       {now == CoachMark::Form::narrow ? now : CoachMark::Form::card,
+        now == CoachMark::Form::narrow ? CoachMark::Form::card : CoachMark::Form::narrow}) {
+    if (spot = page->freeSpot(coach_->cardSize(form)); spot) {
+      page->layout()->removeWidget(coach_);
+      coach_->setForm(form);
+      break;
     }
   }
   if (!spot) {
-    coach_->setNarrow(true);  // covers the least, and stays so
+    coach_->placeStrip(page->width());
+    if (page->layout()->indexOf(coach_) < 0) {
+      page->layout()->addWidget(coach_);  // below all that the page shows
+    }
+    return;
   }
-  // Just above the legend.
-  const Theme& t = Theme::current();
-  const QPoint fallback(t.px(16), page->height() - coach_->cardSize().height() - t.px(38));
   Selection about;
   if (hint_step_ == 0 && !view->nodes.empty()) {
     about = Selection::ofNode(view->nodes.begin()->first.value());
   } else if (hint_step_ == 1) {
     about = Selection::ofPartition(hint_about_.topic, hint_about_.partition);
   }
-  // Where it covers something anyhow, a line across the picture would only be in the way.
-  coach_->place(spot.value_or(fallback), about.none() || !spot ? QRect() : page->anchor(about));
+  coach_->place(*spot, about.none() ? QRect() : page->anchor(about));
   coach_->raise();
 }
 

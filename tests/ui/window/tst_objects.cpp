@@ -230,18 +230,20 @@ class TestObjects : public QObject {
   // K on a small screen: what was killed does not lie below the fold.
   void a_node_that_ends_comes_into_sight() {
     open(false, 3);
-    window_->resize(1100, 700);
+    window_->resize(1440, 860);
+    window_->commands().run("scale.reset", {{"percent", 150}});
     auto* page = qobject_cast<ClusterPage*>(window_->currentPage());
     QVERIFY(page != nullptr);
-    const QRect seen = page->scrollArea()->viewport()->rect();
+    const auto seen = [page] { return page->scrollArea()->viewport()->rect(); };
     const auto card = [page] {
       const QRect rect = page->canvas()->cardOf(3);
       return QRect(page->canvas()->mapTo(page->scrollArea()->viewport(), rect.topLeft()),
                    rect.size());
     };
-    QTRY_VERIFY(!card().isEmpty() && !seen.contains(card()));
+    QTRY_VERIFY(!card().isEmpty() && !seen().contains(card()));
     session_->stopNode(3);
-    QTRY_VERIFY(page->scrollArea()->viewport()->rect().contains(card()));
+    QTRY_VERIFY(seen().contains(card()));
+    window_->commands().run("scale.reset");
   }
 
   void hints_come_one_after_the_other() {
@@ -270,6 +272,60 @@ class TestObjects : public QObject {
     QCOMPARE(window_->currentPage()->id(), QStringLiteral("clients"));
     session_->tick(100);
     QVERIFY(window_->coachMark() == nullptr);
+  }
+
+  void the_hint_covers_nothing_data() {
+    QTest::addColumn<QSize>("size");
+    QTest::addColumn<int>("percent");
+    QTest::newRow("small") << QSize(1100, 700) << 100;
+    QTest::newRow("usual") << QSize(1440, 900) << 100;
+    QTest::newRow("usual, 150 %") << QSize(1440, 900) << 150;
+  }
+
+  void the_hint_covers_nothing() {
+    QFETCH(QSize, size);
+    QFETCH(int, percent);
+    open(true, 3);
+    window_->resize(size);
+    window_->commands().run("scale.reset", {{"percent", percent}});
+    auto* page = qobject_cast<ClusterPage*>(window_->currentPage());
+    QVERIFY(page != nullptr);
+    const auto* story = page->findChild<QWidget*>(QStringLiteral("clusterStory"));
+    QVERIFY(story != nullptr);
+    const auto place = [page](const QWidget* widget, const QRect& rect) {
+      return QRect(widget->mapTo(page, rect.topLeft()), rect.size());
+    };
+    const auto covered = [&] {
+      const CoachMark* mark = window_->coachMark();
+      QStringList out;
+      // The line to its object may cross the picture.
+      const QWidget* card = mark->findChild<QWidget*>(QStringLiteral("hintCard"));
+      const QRect hint = place(card, card->rect());
+      const QRect seen =
+          place(page->scrollArea()->viewport(), page->scrollArea()->viewport()->rect());
+      const ClusterCanvas* canvas = page->canvas();
+      for (int i = 0; i < canvas->objectCount(); ++i) {
+        if (place(canvas, canvas->toWidget(canvas->object(i).rect))
+                .intersected(seen)
+                .intersects(hint)) {
+          out << canvas->objectSentence(i);
+        }
+      }
+      if (story->isVisible() && place(story, story->rect()).intersects(hint)) {
+        out << QStringLiteral("the story");
+      }
+      return out.join(QStringLiteral("; "));
+    };
+    QTRY_VERIFY(window_->coachMark() != nullptr);
+    QVERIFY(!story->isVisible());
+    QTRY_VERIFY2(covered().isEmpty(), qPrintable(covered()));
+    // Two of three controllers: that is told below the picture.
+    session_->stopNode(2);
+    session_->stopNode(3);
+    QTRY_VERIFY(story->isVisible());
+    session_->tick(100);
+    QTRY_VERIFY2(covered().isEmpty(), qPrintable(covered()));
+    window_->commands().run("scale.reset");
   }
 
   void refused_hints_stay_away() {
