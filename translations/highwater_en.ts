@@ -691,16 +691,6 @@
     </message>
 </context>
 <context>
-    <name>hw::ui::PartitionsPage</name>
-    <message numerus="yes">
-        <source>%Ln segments</source>
-        <translation>
-            <numerusform>%Ln segment</numerusform>
-            <numerusform>%Ln segments</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-<context>
     <name>hw::ui::MessagesPage</name>
     <message numerus="yes">
         <source>%Ln partition(s) cannot be read</source>
@@ -710,6 +700,16 @@
         </translation>
     </message>
 </context>
+<context>
+    <name>hw::ui::PartitionsPage</name>
+    <message numerus="yes">
+        <source>%Ln segments</source>
+        <translation>
+            <numerusform>%Ln segment</numerusform>
+            <numerusform>%Ln segments</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>Open %Ln in Messages</source>
         <translation>
             <numerusform>Open in Messages</numerusform>

@@ -3,7 +3,9 @@
 
 #include <QCoreApplication>
 #include <algorithm>
+#include <iterator>
 #include <set>
+#include <utility>
 
 #include "ui/models/quorum_facts.h"
 #include "ui/models/replica_facts.h"
@@ -17,39 +19,55 @@ struct Words {
   Q_DECLARE_TR_FUNCTIONS(FaultFacts)
 };
 
-struct Partitions {
-  int leaderless = 0;    // nobody writes or reads there
-  int stranded = 0;      // of these, where no replica that may lead runs: only a node that comes back helps
-  int silent = 0;        // led by a node that is paused
-  int out_of_sync = 0;   // replicas
-  int behind = 0;        // partitions with such replicas
-  int held = 0;          // led, but an in-sync replica is away: the high watermark waits for it
-  int below_minimum = 0;
-};
+using Partitions = FaultMemory::Partitions;
 
-Partitions count(const observe::ClusterView& view, const std::set<BrokerId>& down, const std::set<BrokerId>& silent, const std::set<BrokerId>& away) {
+Partitions count(const observe::TopicView& topic, const FaultMemory& nodes) {
   Partitions out;
-  for (const auto& [name, topic] : *view.topics) {
-    for (const auto& partition : topic->partitions) {
-      if (!partition || partition->replicas.empty()) {
-        continue;
-      }
-      const bool leaderless = partition->leader == kNoBroker || down.contains(partition->leader);
-      const auto runs = [&](BrokerId id) { return !away.contains(id); };
-      out.leaderless += leaderless ? 1 : 0;
-      out.stranded += leaderless && std::none_of(partition->isr.begin(), partition->isr.end(), runs) &&
-                              std::none_of(partition->elr.begin(), partition->elr.end(), runs)
-                          ? 1
-                          : 0;
-      out.silent += silent.contains(partition->leader) ? 1 : 0;
-      const int missing = static_cast<int>(partition->replicas.size()) - static_cast<int>(partition->isr.size());
-      out.out_of_sync += missing;
-      out.behind += missing > 0 ? 1 : 0;
-      out.held += !leaderless && !std::all_of(partition->isr.begin(), partition->isr.end(), runs) ? 1 : 0;
-      // One that nobody leads is counted once.
-      out.below_minimum += !leaderless && static_cast<std::int32_t>(partition->isr.size()) < min_in_sync(topic.get(), *partition) ? 1 : 0;
+  const auto runs = [&](BrokerId id) { return !nodes.away.contains(id); };
+  for (const auto& partition : topic.partitions) {
+    if (!partition || partition->replicas.empty()) {
+      continue;
     }
+    const bool leaderless = partition->leader == kNoBroker || nodes.down.contains(partition->leader);
+    out.leaderless += leaderless ? 1 : 0;
+    out.stranded += leaderless && std::none_of(partition->isr.begin(), partition->isr.end(), runs) &&
+                            std::none_of(partition->elr.begin(), partition->elr.end(), runs)
+                        ? 1
+                        : 0;
+    out.silent += nodes.silent.contains(partition->leader) ? 1 : 0;
+    const int missing = static_cast<int>(partition->replicas.size()) - static_cast<int>(partition->isr.size());
+    out.out_of_sync += missing;
+    out.behind += missing > 0 ? 1 : 0;
+    out.held += !leaderless && !std::all_of(partition->isr.begin(), partition->isr.end(), runs) ? 1 : 0;
+    // One that nobody leads is counted once.
+    out.below_minimum += !leaderless && static_cast<std::int32_t>(partition->isr.size()) < min_in_sync(&topic, *partition) ? 1 : 0;
   }
+  return out;
+}
+
+// Of the topics that are what they were, what was counted then.
+Partitions count(const observe::ClusterView& view, FaultMemory& memory) {
+  Partitions out;
+  std::map<std::string, FaultMemory::Topic> now;
+  for (const auto& [name, topic] : *view.topics) {
+    auto known = memory.topics.extract(name);
+    if (known.empty() || known.mapped().of != topic) {
+      memory.partitions += topic->partitions.size();
+      known = {};
+      now.emplace_hint(now.end(), name, FaultMemory::Topic{topic, count(*topic, memory)});
+    } else {
+      now.insert(now.end(), std::move(known));
+    }
+    const Partitions& of = std::prev(now.end())->second.counted;
+    out.leaderless += of.leaderless;
+    out.stranded += of.stranded;
+    out.silent += of.silent;
+    out.out_of_sync += of.out_of_sync;
+    out.behind += of.behind;
+    out.held += of.held;
+    out.below_minimum += of.below_minimum;
+  }
+  memory.topics = std::move(now);
   return out;
 }
 
@@ -68,7 +86,7 @@ QString said_of(const std::vector<std::int32_t>& nodes, const QString& one, cons
 
 }  // namespace
 
-FaultFacts fault_facts(const observe::ClusterView& view, const std::vector<NodeCondition>& conditions, std::int64_t lost) {
+FaultFacts fault_facts(const observe::ClusterView& view, const std::vector<NodeCondition>& conditions, std::int64_t lost, FaultMemory* memory) {
   FaultFacts out;
   std::set<BrokerId> down;
   std::vector<std::int32_t> ended;
@@ -102,11 +120,19 @@ FaultFacts fault_facts(const observe::ClusterView& view, const std::vector<NodeC
       }
     }
   }
-  const std::set<BrokerId> silent(paused.begin(), paused.end());
+  std::set<BrokerId> silent(paused.begin(), paused.end());
   std::set<BrokerId> away = down;
   away.insert(silent.begin(), silent.end());
   away.insert(cut.begin(), cut.end());
-  const Partitions partitions = count(view, down, silent, away);
+  FaultMemory own;
+  FaultMemory& counted = memory == nullptr ? own : *memory;
+  if (counted.down != down || counted.silent != silent || counted.away != away) {
+    counted.topics.clear();
+  }
+  counted.down = down;
+  counted.silent = std::move(silent);
+  counted.away = std::move(away);
+  const Partitions partitions = count(view, counted);
   const bool majority = running_voters(view).majority();
   out.majority = majority;
   out.leaderless = partitions.leaderless;

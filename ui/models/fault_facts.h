@@ -3,11 +3,16 @@
 // seconds. Nothing is wrong while every node runs, is reached, and every replica is in sync.
 //
 // Pure: a view, what was done to nodes by hand and what was lost in; words out. Thread rule: UI thread only (tr).
-// Cost: the partitions of the cluster, so ask when the view's topics or nodes, or the conditions, are others.
+// Cost: the partitions of the cluster, so ask when the view's topics or nodes, or the conditions, are others; with a memory of the last
+// answer only those of topics that changed since, unless it is other nodes that are out.
 #pragma once
 
 #include <QString>
 #include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "engine/observe/cluster_view.h"
@@ -30,7 +35,29 @@ struct FaultFacts {
   friend bool operator==(const FaultFacts&, const FaultFacts&) = default;
 };
 
+// What was counted of each topic, and while which nodes were out.
+struct FaultMemory {
+  struct Partitions {
+    int leaderless = 0;    // nobody writes or reads there
+    int stranded = 0;      // of these, where no replica that may lead runs: only a node that comes back helps
+    int silent = 0;        // led by a node that is paused
+    int out_of_sync = 0;   // replicas
+    int behind = 0;        // partitions with such replicas
+    int held = 0;          // led, but an in-sync replica is away: the high watermark waits for it
+    int below_minimum = 0;
+  };
+  struct Topic {
+    std::shared_ptr<const observe::TopicView> of;
+    Partitions counted;
+  };
+  std::set<BrokerId> down;
+  std::set<BrokerId> silent;
+  std::set<BrokerId> away;
+  std::map<std::string, Topic> topics;
+  std::uint64_t partitions = 0;  // counted since the beginning: the work that tests count
+};
+
 // `lost`: acknowledged records lost since all was well; -1: not known.
-[[nodiscard]] FaultFacts fault_facts(const observe::ClusterView& view, const std::vector<NodeCondition>& conditions, std::int64_t lost);
+[[nodiscard]] FaultFacts fault_facts(const observe::ClusterView& view, const std::vector<NodeCondition>& conditions, std::int64_t lost, FaultMemory* memory = nullptr);
 
 }  // namespace hw::ui

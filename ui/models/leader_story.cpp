@@ -32,13 +32,37 @@ struct Move {
 
 bool contains(const std::vector<BrokerId>& all, BrokerId one) { return std::find(all.begin(), all.end(), one) != all.end(); }
 
-// True while it is so of every one of these partitions: a count in a sentence is of all of them.
-std::function<bool(const observe::ClusterView&)> still(std::vector<std::pair<std::string, std::size_t>> partitions,
-                                                       bool (*so)(const observe::TopicView&, const observe::PartitionView&)) {
-  return [partitions = std::move(partitions), so](const observe::ClusterView& view) {
-    return std::all_of(partitions.begin(), partitions.end(), [&](const auto& each) {
-      const observe::TopicView* topic = view.find_topic(each.first);
-      return topic != nullptr && each.second < topic->partitions.size() && topic->partitions[each.second] && so(*topic, *topic->partitions[each.second]);
+// Partitions that one sentence is about, by topic.
+using Concerned = std::map<std::string, std::vector<std::size_t>>;
+
+// True while it is so of every one of these partitions: a count in a sentence is of all of them. A topic that is the same object as when
+// it was last looked at is not looked at again.
+std::function<bool(const observe::ClusterView&)> still(const Concerned& partitions, bool (*so)(const observe::TopicView&, const observe::PartitionView&),
+                                                       std::shared_ptr<std::uint64_t> looked) {
+  struct Some {
+    std::string topic;
+    std::vector<std::size_t> partitions;
+    std::shared_ptr<const observe::TopicView> seen;
+  };
+  std::vector<Some> all;
+  for (const auto& [topic, some] : partitions) {
+    all.push_back({topic, some, nullptr});
+  }
+  return [all = std::move(all), so, looked = std::move(looked)](const observe::ClusterView& view) mutable {
+    return std::all_of(all.begin(), all.end(), [&](Some& each) {
+      const auto topic = view.topics->find(each.topic);
+      if (topic == view.topics->end()) {
+        return false;
+      }
+      const observe::TopicView& now = *topic->second;
+      if (each.seen == topic->second) {
+        return true;
+      }
+      each.seen = topic->second;
+      return std::all_of(each.partitions.begin(), each.partitions.end(), [&](std::size_t i) {
+        ++*looked;
+        return i < now.partitions.size() && now.partitions[i] && so(now, *now.partitions[i]);
+      });
     });
   };
 }
@@ -189,37 +213,44 @@ void LeaderStory::tellPartitions(const observe::ClusterView& before, const obser
   std::map<std::pair<BrokerId, bool>, int> in_sync;  // node and whether it came or went: partitions
   std::map<BrokerId, int> waited;  // for which partitions had to wait: they have no other replica in sync
   int leaderless = 0;
-  std::vector<std::pair<std::string, std::size_t>> lost_leaders;
-  std::vector<std::pair<std::string, std::size_t>> below;
+  Concerned lost_leaders;
+  Concerned below;
   int below_minimum = 0;  // that were not before
   QString below_first;
   QString leaderless_first;
+  std::size_t stayed = 0;  // topics
   for (const auto& [name, topic] : *view.topics) {
     const auto known = before.topics->find(name);
-    if (known == before.topics->end() || known->second == topic || known->second->id != topic->id) {
+    if (known == before.topics->end() || known->second->id != topic->id) {
+      continue;
+    }
+    ++stayed;
+    if (known->second == topic) {
       continue;
     }
     const std::size_t partitions = std::min(known->second->partitions.size(), topic->partitions.size());
+    Topic& memory = topics_[name];
+    memory.id = topic->id;
+    memory.gone.resize(topic->partitions.size());
+    const auto address = [&name = name](std::size_t i) { return QStringLiteral("%1/%2").arg(text(name)).arg(i); };
     for (std::size_t i = 0; i < partitions; ++i) {
       const auto& was = known->second->partitions[i];
       const auto& is = topic->partitions[i];
       if (was == is || !was || !is || was->partition_epoch < 0) {
         continue;
       }
-      const auto key = std::make_pair(name, static_cast<std::int32_t>(i));
       if (const observe::ReplicaView* led = was->replica(was->leader); led != nullptr && led->counters) {
-        gone_[key] = led->counters;
+        memory.gone[i] = led->counters;
       }
       if (was->partition_epoch == is->partition_epoch) {
         continue;
       }
-      const auto last = gone_.find(key);
-      const std::int64_t high_watermark = last == gone_.end() ? -1 : last->second->high_watermark.get();
-      const QString address = QStringLiteral("%1/%2").arg(text(name)).arg(i);
+      const std::int64_t high_watermark = memory.gone[i] == nullptr ? -1 : memory.gone[i]->high_watermark.get();
       for (const observe::ReplicaView& replica : is->replicas) {
         const bool then = contains(was->isr, replica.node);
         const bool now = contains(is->isr, replica.node);
-        if (const auto orphan = orphans_.find(key); now && !then && is->leader == replica.node && orphan != orphans_.end() && orphan->second.last == replica.node) {
+        const auto orphan = memory.orphans.find(i);
+        if (now && !then && is->leader == replica.node && orphan != memory.orphans.end() && orphan->second.last == replica.node) {
           ++waited[replica.node];  // nobody else could lead, and its set was empty meanwhile
         } else if (then != now) {
           ++in_sync[{replica.node, now}];
@@ -227,23 +258,23 @@ void LeaderStory::tellPartitions(const observe::ClusterView& before, const obser
       }
       const auto minimum = static_cast<std::size_t>(std::max(1, min_in_sync(topic.get(), *is)));
       if (is->isr.size() < minimum && was->isr.size() >= minimum && is->leader != kNoBroker) {
-        below_first = below_minimum++ == 0 ? address : below_first;
-        below.emplace_back(name, i);
+        below_first = below_minimum++ == 0 ? address(i) : below_first;
+        below[name].push_back(i);
       }
       if (was->leader == is->leader) {
         continue;
       }
       if (is->leader == kNoBroker) {
-        orphans_[key] = {was->leader, is->changed_at, high_watermark, was->isr};
-        leaderless_first = leaderless++ == 0 ? address : leaderless_first;
-        lost_leaders.emplace_back(name, i);
+        memory.orphans[i] = {was->leader, is->changed_at, high_watermark, was->isr};
+        leaderless_first = leaderless++ == 0 ? address(i) : leaderless_first;
+        lost_leaders[name].push_back(i);
         continue;
       }
       Orphan old{was->leader, is->changed_at, high_watermark, was->isr};
       bool timed = false;
-      if (const auto orphan = orphans_.find(key); orphan != orphans_.end()) {
+      if (const auto orphan = memory.orphans.find(i); orphan != memory.orphans.end()) {
         old = std::move(orphan->second);
-        orphans_.erase(orphan);
+        memory.orphans.erase(orphan);
         timed = true;
       }
       if (old.last == is->leader || old.last == kNoBroker) {
@@ -256,7 +287,6 @@ void LeaderStory::tellPartitions(const observe::ClusterView& before, const obser
       Move move;
       move.from = old.last;
       move.to = is->leader;
-      move.first = address;
       move.partitions = 1;
       move.took_ms = timed ? std::max<std::int64_t>(0, is->changed_at.ms - old.since.ms) : -1;
       move.unclean = !contains(old.isr, is->leader);
@@ -268,6 +298,7 @@ void LeaderStory::tellPartitions(const observe::ClusterView& before, const obser
         return m.from == move.from && m.to == move.to && m.unclean == move.unclean;
       });
       if (same == moves.end()) {
+        move.first = address(i);
         moves.push_back(std::move(move));
       } else {
         ++same->partitions;
@@ -276,8 +307,12 @@ void LeaderStory::tellPartitions(const observe::ClusterView& before, const obser
       }
     }
   }
-  std::erase_if(gone_, [&](const auto& each) { return view.find_topic(each.first.first) == nullptr; });
-  std::erase_if(orphans_, [&](const auto& each) { return view.find_topic(each.first.first) == nullptr; });
+  if (stayed < before.topics->size()) {
+    std::erase_if(topics_, [&](const auto& each) {
+      const auto topic = view.topics->find(each.first);
+      return topic == view.topics->end() || topic->second->id != each.second.id;
+    });
+  }
   for (const Move& move : moves) {
     told << sentence_of(move);
     stands(told.back(), [to = move.to](const observe::ClusterView& now) { return runs(now, to); });
@@ -286,9 +321,7 @@ void LeaderStory::tellPartitions(const observe::ClusterView& before, const obser
   if (leaderless > 0) {
     told << (leaderless == 1 ? Story::tr("%1 has no leader.").arg(leaderless_first)
                              : Story::tr("%Ln partitions have no leader.", nullptr, leaderless));
-    standing_.push_back({told.back(), still(std::move(lost_leaders), [](const observe::TopicView&, const observe::PartitionView& p) {
-                           return p.leader == kNoBroker;
-                         })});
+    standing_.push_back({told.back(), still(lost_leaders, [](const observe::TopicView&, const observe::PartitionView& p) { return p.leader == kNoBroker; }, looked_)});
   }
   for (const auto& [what, partitions] : in_sync) {
     const auto& [node, came] = what;
@@ -307,9 +340,12 @@ void LeaderStory::tellPartitions(const observe::ClusterView& before, const obser
     told << (below_minimum == 1 ? Story::tr("%1 has fewer in-sync replicas than min.insync.replicas: acks=all is refused there.").arg(below_first)
                                 : Story::tr("%Ln partitions have fewer in-sync replicas than min.insync.replicas: acks=all is refused there.", nullptr,
                                             below_minimum));
-    standing_.push_back({told.back(), still(std::move(below), [](const observe::TopicView& topic, const observe::PartitionView& p) {
-                           return static_cast<std::int32_t>(p.isr.size()) < min_in_sync(&topic, p);
-                         })});
+    standing_.push_back({told.back(), still(
+                                            below,
+                                            [](const observe::TopicView& topic, const observe::PartitionView& p) {
+                                              return static_cast<std::int32_t>(p.isr.size()) < min_in_sync(&topic, p);
+                                            },
+                                            looked_)});
   }
 }
 

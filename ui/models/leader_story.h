@@ -5,7 +5,8 @@
 // "Leader of orders/0 moved 2 → 1 in 212 ms; 0 acknowledged records lost." The time runs from the end of the old leader's node, or
 // from when the partition lost its leader. What was lost is what lay below the old leader's high watermark and is not in the new
 // leader's log when it is first seen; a leader that was in sync has all of it.
-// Thread rule: UI thread only (tr). Cost: topics, and partitions of those that changed.
+// Thread rule: UI thread only (tr). Cost: topics, and partitions of those that changed; a sentence that stands is looked at again where
+// one of its topics changed.
 #pragma once
 
 #include <QStringList>
@@ -30,6 +31,8 @@ class LeaderStory {
   [[nodiscard]] std::int64_t lost() const { return lost_; }
   void forget() { lost_ = 0; }
   static constexpr int kTold = 4;  // sentences at once, at most; the rest is counted
+  // Partitions that were looked at for sentences that stand, since the beginning: the work that tests count.
+  [[nodiscard]] std::uint64_t looked() const { return *looked_; }
 
  private:
   struct Orphan {  // without a leader
@@ -65,9 +68,15 @@ class LeaderStory {
   std::map<BrokerId, Back> back_;
   QStringList over_;
   std::int64_t lost_ = 0;
-  std::map<std::pair<std::string, std::int32_t>, Orphan> orphans_;
-  // Of leaders whose node has ended, so that the view has them no more.
-  std::map<std::pair<std::string, std::int32_t>, std::shared_ptr<const event::ReplicaCounters>> gone_;
+  // What is remembered of a topic's partitions; goes with it.
+  struct Topic {
+    Uuid id;
+    std::map<std::size_t, Orphan> orphans;
+    // Of leaders whose node has ended, so that the view has them no more; by partition.
+    std::vector<std::shared_ptr<const event::ReplicaCounters>> gone;
+  };
+  std::map<std::string, Topic> topics_;
+  std::shared_ptr<std::uint64_t> looked_ = std::make_shared<std::uint64_t>(0);
 };
 
 }  // namespace hw::ui

@@ -60,10 +60,9 @@ void say(ReplicaFacts& r, const observe::ClusterView& view, const NodeCondition&
   r.warns = true;
   if (silent || r.told_end < 0) {
     // Short: it stands at the end of a lane.
-    r.note = silent ? Words::tr("out, no fetch %1")
-                          .arg(r.fetched_ms < kTenthsMs ? tenths(r.fetched_ms)
-                                                        : format_duration(r.fetched_ms))
-                    : Words::tr("out of sync");
+    r.note = r.silenced ? Words::tr("out, %1").arg(silenced)
+             : silent   ? Words::tr("out, no fetch %1").arg(r.fetched_ms < kTenthsMs ? tenths(r.fetched_ms) : format_duration(r.fetched_ms))
+                        : Words::tr("out of sync");
   } else {
     r.note = r.behind > 0 ? Words::tr("out of sync, catches up") : Words::tr("joins the in-sync set");
   }

@@ -79,7 +79,6 @@ class ClusterPage : public Page, public CommandSource {
   };
   std::map<int, Done> done_;  // by hand, to a node: the last of it
   QString shown_;      // of it
-  QString shown_;                   // of it
   std::set<std::int32_t> touched_;  // nodes that had ended or were under a fault when last looked
   std::int32_t revealed_ = -1;      // the last one of them stays in sight until somebody scrolls
   bool narrow_ = false;

@@ -379,7 +379,7 @@ void MainWindow::showFaults(const observe::ViewPtr& view) {
   }
   faults_of_ = view;
   conditions_ = std::move(conditions);
-  faults_ = fault_facts(*view, conditions_, story_.lost());
+  faults_ = fault_facts(*view, conditions_, story_.lost(), &fault_memory_);
   if (!faults_.any) {
     story_.forget();
   }

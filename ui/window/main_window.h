@@ -169,6 +169,7 @@ class MainWindow : public QMainWindow {
   std::shared_ptr<const void> clients_seen_;
   std::shared_ptr<const void> groups_seen_;
   LeaderStory story_;            // only for what was lost
+  FaultMemory fault_memory_;
   observe::ViewPtr faults_of_;   // what the fault bar tells of
   std::vector<NodeCondition> conditions_;
   FaultFacts faults_;

@@ -298,6 +298,37 @@ class TestLeaderStory : public QObject {
     QVERIFY(!fault_facts(*view({{.leader = 1, .epoch = 3}, {.leader = 1, .epoch = 3}}), conditions, 0).any);
   }
 
+  // With ten thousand partitions only what changed is looked at again.
+  void whatStandsIsLookedAtWhereItsTopicChanged() {
+    LeaderStory story;
+    FaultMemory memory;
+    const std::vector<Shape> led(500, Shape{.isr = {2}});
+    const std::vector<Shape> lost(500, Shape{.leader = -1, .isr = {2}, .epoch = 1});
+    (void)story.take(view(led));
+    auto now = std::make_shared<observe::ClusterView>(*view(lost));
+    const QStringList told = story.take(now);
+    QCOMPARE(told, QStringList{QStringLiteral("500 partitions have no leader.")});
+    (void)fault_facts(*now, {}, 0, &memory);
+    QCOMPARE(story.looked(), std::uint64_t{500});
+    QCOMPARE(memory.partitions, std::uint64_t{500});
+    auto more = std::make_shared<observe::ClusterView>(*now);
+    auto topics = std::make_shared<std::map<std::string, std::shared_ptr<const observe::TopicView>, std::less<>>>(*now->topics);
+    topics->emplace("other", view({{}, {}})->topics->begin()->second);
+    more->topics = topics;
+    (void)story.take(more);
+    const FaultFacts facts = fault_facts(*more, {}, 0, &memory);
+    QCOMPARE(story.looked(), std::uint64_t{500});
+    QCOMPARE(memory.partitions, std::uint64_t{502});
+    QVERIFY(facts == fault_facts(*more, {}, 0));
+    // Another node is out: another answer for each.
+    nodes_[3] = {observe::NodeView::State::killed, 2'000};
+    const observe::ViewPtr killed = view(lost);
+    QVERIFY(fault_facts(*killed, {}, 0, &memory) == fault_facts(*killed, {}, 0));
+    QCOMPARE(memory.partitions, std::uint64_t{502 + 500});
+    (void)story.take(view(led));
+    QCOMPARE(story.over(), told);
+  }
+
   void lossIsSaid() {
     nodes_[2] = {observe::NodeView::State::killed, 2'000};
     std::vector<NodeCondition> conditions(1);
