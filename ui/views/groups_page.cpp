@@ -818,12 +818,12 @@ void GroupsPage::deleteGroup() {
   }
   question->addCommand(QStringLiteral("kafka-consumer-groups.sh --bootstrap-server %1 --delete --group %2").arg(session()->bootstrap(), current_));
   question->addCancel()->setFocus();
-  Button* answer = question->addAnswer(tr("Delete group"), QuestionDialog::AnswerKind::danger);
-  const auto may = [this, question, answer, group = current_.toStdString()] {
+  Button* accept = question->addAnswer(tr("Delete group"), QuestionDialog::AnswerKind::danger);
+  const auto may = [this, question, accept, group = current_.toStdString()] {
     const observe::ViewPtr now = session()->view();
     const observe::GroupView* still = now->find_group(group);
     const bool used = still != nullptr && !still->members.empty();
-    answer->setEnabled(!used);
+    accept->setEnabled(!used);
     question->setFailure(used ? tr("The group has members, and a broker would refuse (NON_EMPTY_GROUP). Stop them first (Shift+G for built-in ones).")
                               : QString());
   };

@@ -510,7 +510,7 @@ class TestScan : public QObject {
   // A batch of two moments is no even stream between them.
   void fewRecordsCountAtTheirOwnTime() {
     const auto reader = std::make_shared<MemoryBatches>();
-    wire::BatchBuilder builder({}, 1 << 15);
+    wire::BatchBuilder builder(wire::BatchOptions{}, 1 << 15);
     for (int i = 0; i < 6; ++i) {
       builder.append(std::string("key"), std::string("value"), kBegin + (i < 4 ? 0 : 800));
     }
