@@ -195,6 +195,15 @@ bin/kafka-consumer-groups.sh --bootstrap-server @SERVERS@ --describe --all-group
 
 }  // namespace
 
+QString example_topic(const observe::ClusterView& view) {
+  for (const auto& [name, topic] : *view.topics) {
+    if (!topic->internal) {
+      return QString::fromStdString(name);
+    }
+  }
+  return QStringLiteral("orders");
+}
+
 std::vector<ConnectSnippet> connect_snippets(const QString& bootstrap, const QString& topic) {
   std::vector<ConnectSnippet> out;
   out.reserve(std::size(kTemplates));

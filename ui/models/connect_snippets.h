@@ -3,8 +3,11 @@
 // Thread rule: UI thread only (tr).
 #pragma once
 
-#include <QString>
 #include <vector>
+
+#include <QString>
+
+#include "engine/observe/cluster_view.h"
 
 namespace hw::ui {
 
@@ -16,6 +19,8 @@ struct ConnectSnippet {
   QString code;
 };
 
+// For code and commands that name a topic: one that is there, "orders" where there is none.
+[[nodiscard]] QString example_topic(const observe::ClusterView& view);
 // In the order of use; `topic` is written into the code.
 [[nodiscard]] std::vector<ConnectSnippet> connect_snippets(const QString& bootstrap, const QString& topic);
 

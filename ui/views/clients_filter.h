@@ -17,6 +17,7 @@ struct ConnectionFacts {
   double requests = 0;   // a second
   double bytes_in = 0;
   double bytes_out = 0;
+  bool rated = false;  // long enough seen that these are known
   bool built_in = false;
   int siblings = 1;      // connections of clients with the same id, software and host, this one included
   std::vector<std::string> groups;  // that it is a member of

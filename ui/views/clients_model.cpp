@@ -28,7 +28,9 @@ void ClientsModel::fill(Row& row, const std::vector<const ConnectionFacts*>& all
   double asked = 0;
   double in = 0;
   double out = 0;
+  bool rated = true;
   QStringList groups;
+  QStringList failures_told;
   for (const ConnectionFacts* each : all) {
     const observe::ConnectionView& c = *each->connection;
     row.connections.push_back(c.id.value());
@@ -37,9 +39,13 @@ void ClientsModel::fill(Row& row, const std::vector<const ConnectionFacts*>& all
     asked += each->requests;
     in += each->bytes_in;
     out += each->bytes_out;
+    rated = rated && each->rated;
     if (c.counters != nullptr) {
       counters.push_back(c.counters.get());
       failed += failures(*c.counters);
+      if (const QString words = errors_in_words(*c.counters); !words.isEmpty()) {
+        failures_told << words;
+      }
     }
     for (const std::string& group : each->groups) {
       if (const QString name = text_of(group); !groups.contains(name)) {
@@ -53,11 +59,15 @@ void ClientsModel::fill(Row& row, const std::vector<const ConnectionFacts*>& all
   }
   row.cells[node] = names.join(QLatin1Char(' '));
   row.cells[since] = format_time(since_ms).left(8);
-  row.cells[requests] = format_rate(asked);
-  const auto bytes = [](double rate) { return rate < 0.5 ? QString() : QStringLiteral("%1/s").arg(format_bytes(static_cast<std::int64_t>(rate))); };
+  // Nothing is a number, too, once there was time to count.
+  const QString none = rated ? QStringLiteral("0/s") : QStringLiteral("–");
+  const auto bytes = [&none](double rate) { return rate < 0.5 ? none : QStringLiteral("%1/s").arg(format_bytes(static_cast<std::int64_t>(rate))); };
+  const QString rate = format_rate(asked);
+  row.cells[requests] = rate.isEmpty() ? none : rate;
   row.cells[bytes_in] = bytes(in);
   row.cells[bytes_out] = bytes(out);
   row.cells[errors] = failed == 0 ? QString() : format_count(failed);
+  row.failed = failures_told.join(QLatin1Char('\n'));
   row.glyph = failed == 0 ? Glyph::none : Glyph::quarter;
   row.cells[apis] = apis_in_words(counters);
   if (!groups.isEmpty()) {
@@ -130,6 +140,7 @@ void ClientsModel::sample(const observe::ConnectionView& c, double seconds, Seen
     now.requests_rate = static_cast<double>(asked - now.requests) / seconds;
     now.in_rate = static_cast<double>(in - now.bytes_in) / seconds;
     now.out_rate = static_cast<double>(out - now.bytes_out) / seconds;
+    now.rated = true;
   }
   if (seconds > 0 || !now.sampled) {
     now.requests = asked;
@@ -137,7 +148,7 @@ void ClientsModel::sample(const observe::ConnectionView& c, double seconds, Seen
     now.bytes_out = out;
     now.sampled = true;
   }
-  moving_ = moving_ || now.requests_rate > 0 || now.in_rate > 0 || now.out_rate > 0;
+  moving_ = moving_ || !now.rated || now.requests_rate > 0 || now.in_rate > 0 || now.out_rate > 0;
 }
 
 void ClientsModel::update(const observe::ClusterView& view, double seconds) {
@@ -193,6 +204,7 @@ void ClientsModel::update(const observe::ClusterView& view, double seconds) {
     facts.requests = now.requests_rate;
     facts.bytes_in = now.in_rate;
     facts.bytes_out = now.out_rate;
+    facts.rated = now.rated;
     if (const auto groups = groups_.find(id.value()); groups != groups_.end()) {
       facts.groups = groups->second;
     }
@@ -319,6 +331,9 @@ QVariant ClientsModel::data(const QModelIndex& index, int role) const {
     case Qt::ToolTipRole:
       if (index.column() == client && !row.told.isEmpty()) {
         return cell + QStringLiteral("\n") + row.told;
+      }
+      if (index.column() == errors && !row.failed.isEmpty()) {
+        return row.failed;
       }
       return cell.isEmpty() ? QVariant() : QVariant(cell);
     case Qt::TextAlignmentRole:

@@ -53,7 +53,8 @@ class ClientsModel : public QAbstractTableModel {
   [[nodiscard]] int total() const { return total_; }      // connections before filters, built-in ones as they are shown
   [[nodiscard]] int shown() const { return shown_; }      // connections behind the rows
   [[nodiscard]] int hiddenBuiltIn() const { return hidden_; }
-  [[nodiscard]] bool moving() const { return moving_; }   // some rate is not zero
+
+  [[nodiscard]] bool moving() const { return moving_; }  // some rate is not zero, or not known yet
 
   [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
   [[nodiscard]] int columnCount(const QModelIndex& parent = {}) const override;
@@ -73,7 +74,8 @@ class ClientsModel : public QAbstractTableModel {
     Glyph glyph = Glyph::none;
     Fold fold = Fold::none;
     std::vector<std::uint64_t> connections;
-    QString told;  // what the cells do not say
+    QString told;    // what the cells do not say
+    QString failed;  // which errors
     friend bool operator==(const Row&, const Row&) = default;
   };
   struct Seen {
@@ -84,6 +86,7 @@ class ClientsModel : public QAbstractTableModel {
     double in_rate = 0;
     double out_rate = 0;
     bool sampled = false;
+    bool rated = false;
     std::uint64_t client = 0;  // the place of its client
   };
   // One client and those of its connections that are shown. `alike`: clients that groups tell apart behind the name.

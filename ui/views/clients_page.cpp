@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/views/clients_page.h"
 
+#include <algorithm>
+
 #include <QCheckBox>
 #include <QHeaderView>
 #include <QKeyEvent>
@@ -11,10 +13,10 @@
 #include <QTableView>
 #include <QTimer>
 #include <QVBoxLayout>
-#include <algorithm>
 
 #include "ui/filter/filter_box.h"
 #include "ui/models/client_facts.h"
+#include "ui/models/connect_snippets.h"
 #include "ui/painting/text.h"
 #include "ui/views/clients_connect.h"
 #include "ui/views/clients_filter.h"
@@ -253,7 +255,7 @@ void ClientsPage::refresh(bool rates) {
   if (selection().kind == Selection::Kind::connection) {
     followSelection();
   }
-  connect_->setTarget(session()->bootstrapList(), selection().topic.isEmpty() ? QStringLiteral("orders") : selection().topic);
+  connect_->setTarget(session()->bootstrapList(), selection().topic.isEmpty() ? example_topic(*now) : selection().topic);
   const int clients = static_cast<int>(count_clients(*now));
   const int connections = model_->total() + model_->hiddenBuiltIn();
   QString count = QStringLiteral("%1 · %2").arg(tr("%Ln client(s)", nullptr, clients), tr("%Ln connection(s)", nullptr, connections));

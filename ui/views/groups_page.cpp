@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/views/groups_page.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include <QCheckBox>
 #include <QContextMenuEvent>
 #include <QDateTime>
@@ -11,12 +14,11 @@
 #include <QSplitter>
 #include <QTableWidget>
 #include <QVBoxLayout>
-#include <algorithm>
-#include <cmath>
 
 #include "ui/dialogs/add_consumer_dialog.h"
 #include "ui/dialogs/question_dialog.h"
 #include "ui/dialogs/reset_offsets_dialog.h"
+#include "ui/models/connect_snippets.h"
 #include "ui/models/group_why.h"
 #include "ui/painting/shapes.h"
 #include "ui/painting/text.h"
@@ -461,14 +463,7 @@ void GroupsPage::refreshNotice() {
     notice.action_command = QStringLiteral("consumer.add");
     notice.action_shortcut = QStringLiteral("G");
     notice.command_hint = tr("or connect your own");
-    QString topic = QStringLiteral("orders");
-    for (const auto& [name, view] : *session()->view()->topics) {
-      if (!view->internal) {
-        topic = QString::fromStdString(name);
-        break;
-      }
-    }
-    notice.command_line = QStringLiteral("kcat -b %1 -G billing %2").arg(session()->bootstrap(), topic);
+    notice.command_line = QStringLiteral("kcat -b %1 -G billing %2").arg(session()->bootstrap(), example_topic(*session()->view()));
     return notice;
   };
   // Where nothing is, a filter hides nothing.
