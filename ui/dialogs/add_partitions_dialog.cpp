@@ -65,6 +65,9 @@ class AddPartitionsDialog::Map : public QWidget {
     const double top = 34;
     const double bottom = area.height() - 12;
     text_left(p, 12, 16, AddPartitionsDialog::tr("now: %1").arg(format_count(before_)), FontRole::caption_strong, c.text3);
+    if (moves_.keys.size() > kKeysDrawn) {
+      text_center(p, area.center().x(), 16, AddPartitionsDialog::tr("%1 of these keys").arg(kKeysDrawn), FontRole::caption, c.text3);
+    }
     text_right(p, area.width() - 12, 16, AddPartitionsDialog::tr("then: %1").arg(format_count(then_)), FontRole::caption_strong, c.text3);
     // Only partitions that have one of the drawn keys, in order, so that many partitions stay readable.
     std::vector<std::int32_t> from;
@@ -237,6 +240,7 @@ void AddPartitionsDialog::readKeys() {
   const int step = std::max(1, count / kPartitionsAsked);
   for (int i = 0; i < count; i += step) {
     if (topic->partitions[static_cast<std::size_t>(i)] != nullptr) {
+      ++looked_at_;
       readSome(i);
     }
   }
@@ -282,8 +286,16 @@ void AddPartitionsDialog::refresh() {
   } else if (moves_.keys.empty()) {
     words = tr("Records without a key are spread over all partitions, old and new.");
   } else {
+    const auto keys = static_cast<std::int64_t>(moves_.keys.size());
     const int share = static_cast<int>(std::lround(100.0 * static_cast<double>(moves_.moved_keys) / static_cast<double>(moves_.keys.size())));
-    words = tr("%1 of %2 keys move (%3 %); of evenly spread keys about %4 % would. ").arg(format_count(static_cast<std::int64_t>(moves_.moved_keys)), format_count(static_cast<std::int64_t>(moves_.keys.size()))).arg(share).arg(expected) +
+    const QString looked = looked_at_ < before_
+                               ? tr("Of %1 keys in the newest records of %2 of the partitions, ").arg(format_count(keys), format_count(looked_at_))
+                               : tr("Of %1 keys in the newest records, ").arg(format_count(keys));
+    words = looked +
+            tr("%1 move (%2 %); of evenly spread keys about %3 % would. ")
+                .arg(format_count(static_cast<std::int64_t>(moves_.moved_keys)))
+                .arg(share)
+                .arg(expected) +
             (moves_.moved_keys > 0 ? tr("Their older records stay where they are, so a key's order is broken at this point.")
                                    : tr("Every key that is there keeps its partition."));
     if (keys_.full()) {

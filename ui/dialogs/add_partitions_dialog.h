@@ -38,6 +38,7 @@ class AddPartitionsDialog : public QDialog {
   QPointer<Session> session_;
   const QString topic_;
   int before_ = 1;
+  int looked_at_ = 0;  // partitions
   QSpinBox* total_;
   TextLabel* note_;
   TextLabel* summary_;

@@ -49,6 +49,12 @@ void draw_topics(QPainter& p, const QRectF& r) {
   }
 }
 
+// As many names as are read at a glance, and how many there are beside.
+QString several(const QStringList& names) {
+  return names.size() > 8 ? TopicsPage::tr("%1 and %2 more").arg(names.mid(0, 7).join(QStringLiteral(", ")), format_count(names.size() - 7))
+                          : names.join(QStringLiteral(", "));
+}
+
 }  // namespace
 
 TopicsPage::TopicsPage(QWidget* parent)
@@ -313,7 +319,7 @@ void TopicsPage::fitColumns() {
   }
   const int rest = std::max(t.px(260), room - used);
   // The name first: of two topics that differ at the end, half a name tells nothing.
-  const int groups = std::clamp(rest - t.px(200), t.px(132), std::max(t.px(132), std::min(rest * 42 / 100, t.px(420))));
+  const int groups = std::clamp(rest - t.px(270), t.px(132), std::max(t.px(132), std::min(rest * 42 / 100, t.px(420))));
   table()->horizontalHeader()->resizeSection(TopicModel::name, rest - groups);
   table()->horizontalHeader()->resizeSection(TopicModel::groups, groups);
 }
@@ -427,16 +433,13 @@ void TopicsPage::deleteTopics(const QStringList& names) {
                                       window());
   question->setAttribute(Qt::WA_DeleteOnClose);
   if (!one) {
-    question->addFact(tr("Topics"), there.size() > 8 ? tr("%1 and %2 more").arg(there.mid(0, 7).join(QStringLiteral(", ")), format_count(there.size() - 7)) : there.join(QStringLiteral(", ")));
+    question->addFact(tr("Topics"), several(there));
   }
   question->addFact(tr("Partitions"), format_count(partitions));
   question->addFact(tr("Records"), (at_most && records > 0 ? tr("at most %1") : QStringLiteral("%1")).arg(format_count(records)));
   question->addFact(tr("Size"), format_bytes(bytes));
   QStringList readers(groups.begin(), groups.end());
-  if (readers.size() > 6) {
-    readers = readers.mid(0, 6) << QStringLiteral("…");
-  }
-  question->addFact(tr("Read by"), readers.isEmpty() ? tr("no group") : readers.join(QStringLiteral(", ")));
+  question->addFact(tr("Read by"), readers.isEmpty() ? tr("no group") : several(readers));
   if (unread > 0) {
     // What two groups have not read counts twice, so that this may be more than there is.
     question->addFact(tr("Not read yet"), (groups.size() == 1 ? tr("%1 records") : tr("%1 records, all groups added up")).arg(format_count(unread)));
