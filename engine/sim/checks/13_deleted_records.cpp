@@ -46,9 +46,10 @@ class DeletedRecords final : public Check {
   void finish() override { sample(); }
 
  private:
-  // A replica that is alive in the eyes of every node, as long as this stays as it is.
+  // A replica that is alive in the eyes of every node, by the same registration, as long as this stays as it is.
   struct Alive {
     std::uint32_t life = 0;
+    std::int64_t epoch = -1;
     std::uint64_t broker_changes = 0;
     std::uint64_t partition_changes = 0;
     friend bool operator==(const Alive&, const Alive&) = default;
@@ -72,8 +73,9 @@ class DeletedRecords final : public Check {
             const metadata::BrokerImage* broker = in.image->find_broker(id);
             const NodeHost* host = host_of(id);
             if (broker != nullptr && !broker->fenced && host != nullptr && host->alive()) {
-              ++seen_by[{{name, index}, id}];
-              all[{{name, index}, id}] = {host->life(), broker_changes_[id], partition_changes_[{topic->id, PartitionIndex(index)}]};
+              const auto [at, first] = all.try_emplace(
+                  {{name, index}, id}, Alive{host->life(), broker->epoch, broker_changes_[id], partition_changes_[{topic->id, PartitionIndex(index)}]});
+              seen_by[at->first] += first || at->second.epoch == broker->epoch ? 1U : 0U;
             }
           }
         }
