@@ -384,7 +384,7 @@ class TestQuorum : public QObject {
     feed.ms += 1'700;
     feed.role(2, event::QuorumRole::leader, 2, 2, event::QuorumCause::votes_won);
     QCOMPARE(story.take(feed.reducer.publish()),
-             QStringList{QStringLiteral("The active controller moved 1 → 2 in 1700 ms (epoch 2); changes of the metadata waited so long.")});
+             QStringList{QStringLiteral("The active controller moved 1 → 2 in 1.7 s (epoch 2); changes of the metadata waited so long.")});
     feed.ms += 400;
     registered(1, true, false, 12);
     QCOMPARE(story.take(feed.reducer.publish()), QStringList{QStringLiteral("Node 1 is fenced 2.1 s after it ended: no heartbeat within broker.session.timeout.ms.")});
