@@ -77,6 +77,8 @@ class RateMeter {
     bytes_per_s_ = seconds > 0 ? (bytes_ - oldest.bytes) / seconds : 0;
     return records_per_s_ > 0;
   }
+  // Two samples at least: before that, 0 a second would be a guess.
+  [[nodiscard]] bool measured() const noexcept { return count_ > 1; }
   [[nodiscard]] double records_per_second() const noexcept { return records_per_s_; }
   [[nodiscard]] double bytes_per_second() const noexcept { return bytes_per_s_; }
   [[nodiscard]] double records_total() const noexcept { return records_; }

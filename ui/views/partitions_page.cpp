@@ -368,6 +368,7 @@ void PartitionsPage::frame() {
   }
   if (!rates_later_.isActive()) {
     // From here on there is something to be measured.
+    static_cast<void>(rise());
     static_cast<void>(in_.tick(steady_.elapsed()));
     static_cast<void>(out_.tick(steady_.elapsed()));
     rates_later_.start();
@@ -471,10 +472,10 @@ const observe::TopicView* PartitionsPage::topicView() const {
   return now->find_topic(topic().toStdString());
 }
 
-void PartitionsPage::sampleRates() {
+std::pair<Flow, Flow> PartitionsPage::rise() {
   const observe::TopicView* t = topicView();
   if (t == nullptr) {
-    return;
+    return {};
   }
   came_.resize(t->partitions.size());
   handed_.resize(t->partitions.size());
@@ -490,6 +491,14 @@ void PartitionsPage::sampleRates() {
     came += came_[i].take(leader->counters, c.records_in.get(), c.bytes_in.get());
     handed += handed_[i].take(leader->counters, c.records_out.get(), c.bytes_out.get());
   }
+  return {came, handed};
+}
+
+void PartitionsPage::sampleRates() {
+  if (topicView() == nullptr) {
+    return;
+  }
+  const auto [came, handed] = rise();
   if (!std::exchange(rates_missed_, false)) {
     in_.add(came);
     out_.add(handed);
@@ -553,7 +562,7 @@ void PartitionsPage::refreshStatistics() {
   std::vector<StatisticsStrip::Value> values;
   values.push_back({format_count(held), tr("offsets in the log")});
   values.push_back({format_bytes(bytes), tr("%Ln segments", nullptr, static_cast<int>(segments))});
-  const QString none = QStringLiteral("0/s");
+  const QString none = in_.measured() ? QStringLiteral("0/s") : QStringLiteral("–");
   const QString in_rate = format_rate(in_.records_per_second());
   const QString out_rate = format_rate(out_.records_per_second());
   values.push_back({in_rate.isEmpty() ? none : in_rate, tr("records in")});

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <QTimer>
+#include <utility>
 
 #include "ui/models/rate_meter.h"
 #include "ui/views/lane_view.h"
@@ -55,6 +56,8 @@ class PartitionsPage : public Page, public CommandSource {
   void refreshScroll();
   void refreshMode();
   void refreshStatistics();
+  // What the leaders of the shown topic took in and handed out since it was asked last.
+  std::pair<Flow, Flow> rise();
   void sampleRates();
   [[nodiscard]] const observe::TopicView* topicView() const;
   void readSelection();

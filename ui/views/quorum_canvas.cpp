@@ -7,6 +7,7 @@
 #include <QPainter>
 #include <QStringList>
 #include <algorithm>
+#include <optional>
 #include <cmath>
 #include <map>
 
@@ -29,6 +30,7 @@ constexpr double kRuler = 24;
 constexpr double kChartRow = 48;
 constexpr double kBand = 20;
 constexpr double kLegend = 20;
+constexpr double kBandsFrom = 150;  // left edge of the chart's legend
 constexpr double kStoryLeast = 40;
 constexpr double kListRow = Metrics::kRow;
 constexpr double kListRowNarrow = 44;
@@ -611,16 +613,14 @@ void QuorumCanvas::paintChart(QPainter& p, const Places& at, const Election& e) 
 // What stands in the chart without a word of its own.
 void QuorumCanvas::paintLegend(QPainter& p, double y, const Election& e, const std::set<event::QuorumRole>& unnamed) {
   const Colors& c = Theme::current().colors();
-  double x = 150;
-  const auto word = [&](const QString& text) {
-    text_left(p, x, y, text, FontRole::caption, c.text2);
-    x += text_width(text, FontRole::caption) + 14;
+  struct Entry {
+    QString text;
+    QPen arrow;  // or, without one,
+    std::optional<BandLook> band;
   };
+  std::vector<Entry> entries;
   const auto arrow = [&](const QColor& color, bool dashed, const QString& text) {
-    p.setPen(QPen(color, 1.5, dashed ? Qt::DashLine : Qt::SolidLine, Qt::FlatCap));
-    p.drawLine(QPointF(x, y), QPointF(x + 16, y));
-    x += 21;
-    word(text);
+    entries.push_back({text, QPen(color, 1.5, dashed ? Qt::DashLine : Qt::SolidLine, Qt::FlatCap), std::nullopt});
   };
   const auto any = [&](bool pre_vote, bool granted) {
     return std::any_of(e.votes.begin(), e.votes.end(),
@@ -639,12 +639,33 @@ void QuorumCanvas::paintLegend(QPainter& p, double y, const Election& e, const s
     if (role == event::QuorumRole::follower || role == event::QuorumRole::leader) {
       continue;  // its lane says it elsewhere, or it has the crown
     }
-    const BandLook look = look_of({-1, role, 0, -1, e.began_ms, -1}, e);
-    const QRectF swatch(x, y - 5, 10, 10);
-    p.fillRect(swatch, look.fill);
-    outline(p, swatch, look.line);
-    x += 15;
-    word(role_word(role));
+    entries.push_back({role_word(role), QPen(), look_of({-1, role, 0, -1, e.began_ms, -1}, e)});
+  }
+  constexpr double kArrow = 21;
+  constexpr double kSwatch = 15;
+  constexpr double kApart = 14;
+  double total = -kApart;
+  for (const Entry& entry : entries) {
+    total += (entry.band ? kSwatch : kArrow) + text_width(entry.text, FontRole::caption) + kApart;
+  }
+  // Under the lanes, where there is room; else from the edge on, and what has no room is not begun.
+  double x = kBandsFrom + total <= wide() - kPad ? kBandsFrom : kPad;
+  for (const Entry& entry : entries) {
+    const double mark = entry.band ? kSwatch : kArrow;
+    const double end = x + mark + text_width(entry.text, FontRole::caption);
+    if (end > wide() - kPad) {
+      break;
+    }
+    if (entry.band) {
+      const QRectF swatch(x, y - 5, 10, 10);
+      p.fillRect(swatch, entry.band->fill);
+      outline(p, swatch, entry.band->line);
+    } else {
+      p.setPen(entry.arrow);
+      p.drawLine(QPointF(x, y), QPointF(x + 16, y));
+    }
+    text_left(p, x + mark, y, entry.text, FontRole::caption, c.text2);
+    x = end + kApart;
   }
 }
 
