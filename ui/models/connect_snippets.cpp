@@ -196,12 +196,20 @@ bin/kafka-consumer-groups.sh --bootstrap-server @SERVERS@ --describe --all-group
 }  // namespace
 
 QString example_topic(const observe::ClusterView& view) {
+  QString most;
+  std::int64_t records = -1;
   for (const auto& [name, topic] : *view.topics) {
-    if (!topic->internal) {
-      return QString::fromStdString(name);
+    std::int64_t sum = 0;
+    for (const auto& partition : topic->partitions) {
+      const event::ReplicaCounters* c = partition ? partition->leader_counters() : nullptr;
+      sum += c == nullptr ? 0 : c->log_end_offset.get() - c->log_start_offset.get();
+    }
+    if (!topic->internal && sum > records) {
+      most = QString::fromStdString(name);
+      records = sum;
     }
   }
-  return QStringLiteral("orders");
+  return most.isEmpty() ? QStringLiteral("orders") : most;
 }
 
 std::vector<ConnectSnippet> connect_snippets(const QString& bootstrap, const QString& topic) {

@@ -19,7 +19,7 @@ struct ConnectSnippet {
   QString code;
 };
 
-// For code and commands that name a topic: one that is there, "orders" where there is none.
+// For code and commands that name a topic: the one that holds most records, "orders" where there is none. Cost: the partitions of the cluster.
 [[nodiscard]] QString example_topic(const observe::ClusterView& view);
 // In the order of use; `topic` is written into the code.
 [[nodiscard]] std::vector<ConnectSnippet> connect_snippets(const QString& bootstrap, const QString& topic);

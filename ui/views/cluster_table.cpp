@@ -16,13 +16,18 @@ bool ClusterTable::refresh(const ClusterModel& model) {
       continue;
     }
     double rate = 0;
+    bool measured = false;
     for (const auto& [key, edge] : model.edges()) {
-      rate += edge.kind == ClusterModel::Edge::Kind::produce && edge.client == i ? edge.meter.records_per_second() : 0;
+      if (edge.kind == ClusterModel::Edge::Kind::produce && edge.client == i) {
+        rate += edge.meter.records_per_second();
+        measured = measured || edge.meter.measured();
+      }
     }
-    const QString text = format_rate(rate);
+    const QString flow = format_rate(rate);
+    const QString text = flow.isEmpty() ? (measured ? tr("idle") : tr("measuring")) : flow;
     rows.push_back({Selection::ofConnection(p.connection),
                     {p.title, p.built_in ? tr("built in") : p.host,
-                     p.closed ? tr("disconnected") : tr("producer, %1").arg(text.isEmpty() ? tr("idle") : text), {}, {},
+                     p.closed ? tr("disconnected") : tr("producer, %1").arg(text), {}, {},
                      {}, {}}});
   }
   for (const ClusterModel::Node& n : model.nodes()) {
