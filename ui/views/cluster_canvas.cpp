@@ -363,7 +363,7 @@ void ClusterCanvas::buildEdges() {
   std::vector<DrawnEdge> before = std::move(edges_);
   edges_.clear();
   travellers_.clear();
-  // Ports: producers enter at the rows of a node in order, members leave at the row of their first partition.
+  // Ports: producers enter at the rows that a node leads, members leave at the row of their first partition.
   const auto& nodes = layout_.nodes;
   std::map<std::size_t, std::vector<const ClusterModel::Edge*>> entering;
   std::map<std::size_t, std::vector<const ClusterModel::Edge*>> leaving_producer;
@@ -396,6 +396,18 @@ void ClusterCanvas::buildEdges() {
   };
   const auto side_y = [&](std::size_t node, std::size_t index, std::size_t count) {
     const geometry::NodePlace& place = nodes[node];
+    std::vector<double> led;  // who writes writes to a leader
+    for (const geometry::RowPlace& r : place.rows) {
+      const ClusterModel::Topic& topic = model_.nodes()[node].topics[static_cast<std::size_t>(r.topic)];
+      if (topic.name == model_.focusTopic() && topic.replicas[static_cast<std::size_t>(r.partition)].state == ReplicaState::leader) {
+        led.push_back(r.rect.center().y());
+      }
+    }
+    if (!led.empty()) {
+      const std::size_t share = (count + led.size() - 1) / led.size();  // of one row
+      const double spread = (static_cast<double>(index / led.size()) - static_cast<double>(share - 1) / 2) * 6;
+      return led[index % led.size()] + std::clamp(spread, -8.0, 8.0);
+    }
     if (count <= place.rows.size()) {
       return place.rows[index].rect.center().y();
     }
@@ -455,6 +467,11 @@ void ClusterCanvas::buildEdges() {
     edges_.push_back(std::move(drawn));
   }
   static_cast<void>(refreshRates());
+}
+
+std::optional<QPointF> ClusterCanvas::edgeEnd(const QString& key) const {
+  const auto at = std::find_if(edges_.begin(), edges_.end(), [&](const DrawnEdge& edge) { return edge.key == key; });
+  return at == edges_.end() ? std::nullopt : std::optional(at->curve.to);
 }
 
 // Rates, widths and plates from the model; true where a width changed, so that the static layer must follow.

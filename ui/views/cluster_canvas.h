@@ -37,6 +37,8 @@ class ClusterCanvas : public ObjectCanvas {
   void setViewport(QSize size);
   [[nodiscard]] const ClusterModel& model() const { return model_; }
   [[nodiscard]] const geometry::ClusterLayout& layoutOf() const { return layout_; }
+  // Where the edge of that key of the model ends, in the layout's units; nullopt: it is not drawn.
+  [[nodiscard]] std::optional<QPointF> edgeEnd(const QString& key) const;
   // A place of this size (widget pixels) that covers no card and no text, near the brokers; nullopt: there is none.
   [[nodiscard]] std::optional<QPoint> freeSpot(QSize size) const;
   // The whole card of a node, in widget pixels; empty: it has none.

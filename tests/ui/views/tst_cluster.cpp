@@ -57,6 +57,7 @@ class TestCluster : public QObject {
   void initTestCase() { Theme::current().install(*qApp); }
   void init() { Theme::current().setMode(Theme::Mode::dark); }
   void shows_what_the_view_holds();
+  void who_writes_points_at_a_leader();
   void replica_rows_are_painted_with_tokens_data();
   void replica_rows_are_painted_with_tokens();
   void an_edge_appears_with_its_rate();
@@ -466,6 +467,31 @@ void TestCluster::accessible_action_selects() {
   QSignalSpy opened(&f.page, &Page::openRequested);
   actions->doAction(QAccessibleActionInterface::pressAction());
   QCOMPARE(opened.size(), 1);
+}
+
+void TestCluster::who_writes_points_at_a_leader() {
+  FakeSession::Options options;
+  options.nodes = 3;
+  Fixture f(options);
+  for (int i = 0; i < 20; ++i) {
+    f.frame(200);
+  }
+  int seen = 0;
+  for (const auto& [key, edge] : f.canvas().model().edges()) {
+    const std::optional<QPointF> end = f.canvas().edgeEnd(key);
+    if (edge.kind != ClusterModel::Edge::Kind::produce || edge.topic != f.canvas().model().focusTopic() || !end) {
+      continue;
+    }
+    bool leads = false;
+    for (const geometry::RowPlace& row : f.canvas().layoutOf().nodes[edge.node].rows) {
+      const ClusterModel::Topic& topic = f.canvas().model().nodes()[edge.node].topics[static_cast<std::size_t>(row.topic)];
+      leads = leads || (topic.replicas[static_cast<std::size_t>(row.partition)].state == ReplicaState::leader && row.rect.top() <= end->y() &&
+                        end->y() <= row.rect.bottom());
+    }
+    QVERIFY2(leads, qPrintable(key));
+    ++seen;
+  }
+  QVERIFY(seen > 1);
 }
 
 void TestCluster::a_stopped_node_is_offline() {
