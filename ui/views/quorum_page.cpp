@@ -36,6 +36,7 @@ namespace hw::ui {
 namespace {
 
 constexpr int kTickMs = 500;
+constexpr int kCalmTickMs = 1'000;  // while a controller leads and a majority answers: only ages change
 constexpr std::int64_t kFirstRead = 400;
 constexpr std::int64_t kReadPatienceMs = 3'000;
 constexpr int kSide = 436;
@@ -625,6 +626,10 @@ void QuorumPage::refresh() {
                          : tr("snapshot below %1, %2").arg(newest->snapshot_end).arg(format_bytes(newest->snapshot_bytes)));
   if (forms_->currentWidget() == table_view_) {
     table_->take(facts);
+  }
+  const int tick_ms = facts.leader >= 0 && !facts.lost() ? kCalmTickMs : kTickMs;
+  if (tick_.interval() != tick_ms) {
+    tick_.setInterval(tick_ms);
   }
   canvas_->take(std::move(facts), elections_);
   refreshActions();
