@@ -378,6 +378,7 @@ class TestLiveNodes : public QObject {
     // After what the tests before did, preferred leaders come back first: an election asks for them.
     for (std::int32_t index = 0; index < 3; ++index) {
       QTRY_COMPARE_WITH_TIMEOUT(inSync(index), std::size_t{3}, kSoonMs);
+      QTRY_VERIFY_WITH_TIMEOUT(partition(index)->leader_counters() != nullptr, kSoonMs);  // and who leads is known to run
     }
     window_->showPage(QStringLiteral("quorum"));
     int tried = 0;
