@@ -67,7 +67,7 @@ struct ControlPlane::Impl {
     if (const auto* tick = std::get_if<raft::Tick>(&input)) {
       latest_wall = tick->wall;
     }
-    append_records(now, latest_wall, out);
+    append_records(now, out);
     quorum->step(input, now, raft_out);
     take_raft_outputs(out);
     if (controller.active() && out.broken.empty()) {  // one whose disk refused records ends here
@@ -320,7 +320,7 @@ struct ControlPlane::Impl {
     }
   }
 
-  void append_records(Instant now, WallTime at, Outputs& out) {
+  void append_records(Instant now, Outputs& out) {
     if (!controller.has_records()) {
       return;
     }
@@ -334,7 +334,7 @@ struct ControlPlane::Impl {
         size_bytes += static_cast<std::int64_t>(value->size());
         values.push_back(std::move(*value));
       }
-      const Offset base = quorum->append(values, at, now, raft_out);
+      const Offset base = quorum->append(values, latest_wall, now, raft_out);
       appended.push_back({base, quorum->log_end_offset(), size_bytes, std::move(records)});
     }
     HW_ASSERT(!raft_out.broken.empty() || quorum->log_end_offset() == controller.next_offset(), "records stand where the controller counts on them");
@@ -399,7 +399,7 @@ void ControlPlane::pump(Instant now, WallTime wall, Outputs& out) {
       s.activate();
     }
   }
-  s.append_records(now, wall, out);
+  s.append_records(now, out);
   if (Result<void> done = s.snapshot_if_due(now, wall); !done && out.broken.empty()) {
     out.broken = "cannot write a snapshot of the metadata log: " + done.error().detail;
   }
