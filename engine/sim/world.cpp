@@ -229,8 +229,17 @@ class World {
 
   void start(NodeHost& node) {
     trace_.line(queue_.now(), fmt::format("node {} starts", node.id().value()));
-    if (const Result<void> started = node.start(); !started) {
-      violation("00 nodes come up", fmt::format("node {} does not start: {}", node.id().value(), started.error().detail));
+    const bool spoiled = node.disk().spoiled();
+    const Result<void> started = node.start();
+    if (started) {
+      return;
+    }
+    const std::string what = fmt::format("node {} does not start: {}", node.id().value(), started.error().detail);
+    if (spoiled) {  // asked to stop while its disk was full, say
+      trace_.line(queue_.now(), what);
+      nemesis_->replace(node);
+    } else {
+      violation("00 nodes come up", what);
     }
   }
 
