@@ -67,6 +67,12 @@ std::size_t java_length(std::string_view utf8) noexcept {
   return length;
 }
 
+std::u16string java_units(std::string_view utf8) {
+  std::u16string units;
+  for_each_unit(utf8, [&](std::uint32_t unit) { units.push_back(static_cast<char16_t>(unit)); });
+  return units;
+}
+
 std::int32_t partition_by_hash(std::string_view utf8, std::int32_t partitions) noexcept {
   const std::int32_t hash = java_hash(utf8);
   const std::int32_t positive =
