@@ -10,6 +10,9 @@
 #include "engine/base/assert.h"
 #include "engine/base/trial.h"
 #include "engine/groups/classic/classic_protocol.h"
+#include "engine/groups/consumer/classic_members.h"
+#include "engine/groups/consumer/consumer_protocol.h"
+#include "engine/groups/consumer/migration.h"
 #include "engine/groups/offsets/offset_protocol.h"
 #include "engine/groups/runtime/java_string.h"
 #include "engine/groups/runtime/shard.h"
@@ -40,10 +43,14 @@ constexpr std::int16_t kDescribeNotFoundFrom = 6;  // DescribeGroups, KIP-1043
 }  // namespace
 
 struct GroupCoordinator::Impl {
-  Impl(Config config, Prng prng) : runtime{config, prng, {}, {}, {}, 0, 0} {}
+  Impl(Config config, Prng prng) : runtime{std::move(config), prng} {}
 
   Runtime runtime;
   ClassicProtocol classic{runtime};
+  // The two know each other; neither uses the other before both are there.
+  ConsumerProtocol consumer{runtime, migration};
+  Migration migration{runtime, classic, consumer};
+  ClassicMembers classic_members{runtime, consumer, migration};
   OffsetProtocol offsets{runtime, classic};
   std::map<PartitionIndex, std::unique_ptr<Shard>> shards;
   std::int32_t partitions = 0;
@@ -106,6 +113,7 @@ struct GroupCoordinator::Impl {
 
 GroupCoordinator::GroupCoordinator(Config config, Prng prng)
     : impl_(std::make_unique<Impl>(config, prng)) {
+  HW_ASSERT(!config.consumer_assignors.empty(), "a broker offers an assignor");
   set_partition_count(config.offsets_topic_num_partitions);
 }
 
@@ -114,6 +122,40 @@ GroupCoordinator::~GroupCoordinator() = default;
 void GroupCoordinator::set_partition_count(std::int32_t partitions) {
   HW_ASSERT(partitions > 0 && partitions <= 1 << kAppendPartitionBits, "a topic has partitions");
   impl_->partitions = partitions;
+}
+
+void GroupCoordinator::set_config(const Config& config) {
+  HW_ASSERT(!config.consumer_assignors.empty(), "a broker offers an assignor");
+  impl_->runtime.config = config;
+}
+
+bool GroupCoordinator::serves_consumer_groups() const {
+  return impl_->runtime.config.consumer_protocol;
+}
+
+void GroupCoordinator::set_image(metadata::ImagePtr image, const metadata::MetadataDelta& delta) {
+  Runtime& runtime = impl_->runtime;
+  runtime.image = std::move(image);
+  std::set<std::string, std::less<>> topics;
+  for (const auto& [id, name] : delta.topics_created) {
+    topics.insert(name);
+  }
+  for (const auto& partition : delta.partitions_changed) {
+    topics.insert(partition.topic);
+  }
+  for (const auto& topic : delta.topics_deleted) {
+    topics.insert(topic.name);
+  }
+  if (!delta.topics_created.empty() || runtime.topics_created_at == -1) {
+    runtime.topics_created_at = runtime.image->offset().value();
+  }
+  if (topics.empty()) {
+    return;
+  }
+  impl_->consumer.forget_hashes(topics);
+  for (const auto& [partition, shard] : impl_->shards) {
+    impl_->consumer.topics_changed(*shard, topics);
+  }
 }
 
 PartitionIndex GroupCoordinator::partition_of(std::string_view group) const {
@@ -151,6 +193,7 @@ void GroupCoordinator::end_load(PartitionIndex partition, Now now) {
   }
   found->second->end_load(now);
   impl_->classic.loaded(*found->second, now);
+  impl_->consumer.loaded(*found->second, now);
   impl_->schedule_expiry(partition, now);
 }
 
@@ -207,6 +250,15 @@ void GroupCoordinator::join(const wire::JoinGroupRequest& request, const Request
     impl_->runtime.answer(done, std::move(response));
     return;
   }
+  if (const ConsumerGroup* consumer = shard->find_consumer(request.group_id); consumer != nullptr) {
+    if (!consumer->is_empty()) {
+      impl_->classic_members.join(*shard, request, context, now, done);
+      return;
+    }
+    if (request.member_id.empty()) {  // whoever names a member is none of this group, of any kind
+      Migration::drop_empty(*shard, *consumer, now);
+    }
+  }
   impl_->classic.join(*shard, request, context, now, done);
 }
 
@@ -219,6 +271,10 @@ void GroupCoordinator::sync(const wire::SyncGroupRequest& request, const Request
     wire::SyncGroupResponse response;
     response.error_code = error;
     impl_->runtime.answer(done, std::move(response));
+    return;
+  }
+  if (shard->find_consumer(request.group_id) != nullptr) {
+    impl_->classic_members.sync(*shard, request, now, done);
     return;
   }
   impl_->classic.sync(*shard, request, now, done);
@@ -237,6 +293,10 @@ void GroupCoordinator::heartbeat(const wire::HeartbeatRequest& request, const Re
     impl_->runtime.answer(done, std::move(response));
     return;
   }
+  if (shard->find_consumer(request.group_id) != nullptr) {
+    impl_->classic_members.heartbeat(*shard, request, now, done);
+    return;
+  }
   impl_->classic.heartbeat(*shard, request, now, done);
 }
 
@@ -251,7 +311,49 @@ void GroupCoordinator::leave(const wire::LeaveGroupRequest& request, const Reque
     impl_->runtime.answer(done, std::move(response));
     return;
   }
+  if (shard->find_consumer(request.group_id) != nullptr) {
+    impl_->classic_members.leave(*shard, request, now, done);
+    return;
+  }
   impl_->classic.leave(*shard, request, now, done);
+}
+
+void GroupCoordinator::consumer_heartbeat(const wire::ConsumerGroupHeartbeatRequest& request,
+                                          const RequestContext& context, Now now,
+                                          Done<wire::ConsumerGroupHeartbeatResponse> done) {
+  Impl::Turn turn(*impl_);
+  wire::ConsumerGroupHeartbeatResponse response;
+  if (std::optional<Refusal> why = impl_->consumer.malformed(request, context.api_version)) {
+    response.error_code = why->error;
+    response.error_message = std::move(why->message);
+    impl_->runtime.answer(done, std::move(response));
+    return;
+  }
+  Shard* shard = impl_->shard_of(request.group_id, response.error_code);
+  if (shard == nullptr) {
+    impl_->runtime.answer(done, std::move(response));
+    return;
+  }
+  impl_->consumer.heartbeat(*shard, request, context, now, done);
+}
+
+void GroupCoordinator::describe_consumer_groups(const wire::ConsumerGroupDescribeRequest& request,
+                                                const RequestContext&, Now,
+                                                Done<wire::ConsumerGroupDescribeResponse> done) {
+  Impl::Turn turn(*impl_);
+  wire::ConsumerGroupDescribeResponse response;
+  for (const std::string& id : request.group_ids) {
+    ErrorCode error = id.empty() ? ErrorCode::invalid_group_id : ErrorCode::none;
+    const Shard* shard = id.empty() ? nullptr : impl_->shard_of(id, error);
+    if (shard != nullptr) {
+      response.groups.push_back(impl_->consumer.describe(*shard, id));
+    } else {
+      auto& answer = response.groups.emplace_back();
+      answer.group_id = id;
+      answer.error_code = error;
+    }
+  }
+  impl_->runtime.answer(done, std::move(response));
 }
 
 void GroupCoordinator::commit_offsets(const wire::OffsetCommitRequest& request,
@@ -291,6 +393,14 @@ void GroupCoordinator::fetch_offsets(const wire::OffsetFetchRequest& request, co
     ErrorCode error = ErrorCode::none;
     Shard* shard = impl_->shard_of(group.group_id, error);
     if (shard == nullptr) {
+      gathered->response.groups[i].error_code = error;
+      arrived();
+      continue;
+    }
+    if (const std::shared_ptr<const Group> known = shard->find_committed(group.group_id)) {
+      error = known->validate_fetch(group.member_id, group.member_epoch);
+    }
+    if (error != ErrorCode::none) {
       gathered->response.groups[i].error_code = error;
       arrived();
       continue;
@@ -386,7 +496,12 @@ void GroupCoordinator::list_groups(const wire::ListGroupsRequest& request, const
       response.error_code = ErrorCode::coordinator_load_in_progress;
       break;
     }
-    for (const auto& [id, group] : shard->groups()) {
+    const auto first = static_cast<std::ptrdiff_t>(response.groups.size());
+    for (const auto& [id, known] : shard->groups()) {
+      const std::shared_ptr<const Group> group = shard->find_committed(id);
+      if (!group) {
+        continue;  // it is on its way
+      }
       if (matches(request.states_filter, group->state_text()) &&
           matches(request.types_filter, kind_name(group->kind()))) {
         wire::ListGroupsResponse::ListedGroup entry;
@@ -397,6 +512,12 @@ void GroupCoordinator::list_groups(const wire::ListGroupsRequest& request, const
         response.groups.push_back(std::move(entry));
       }
     }
+    // Nothing promises an order, but tests of Kafka's compare with the one that it has.
+    using Listed = wire::ListGroupsResponse::ListedGroup;
+    std::stable_sort(response.groups.begin() + first, response.groups.end(),
+                     [](const Listed& a, const Listed& b) {
+                       return java_table_order(a.group_id) < java_table_order(b.group_id);
+                     });
   }
   impl_->runtime.answer(done, std::move(response));
 }
@@ -495,7 +616,14 @@ void GroupCoordinator::on_committed(AppendId id, ErrorCode error, Now now) {
   Impl::Turn turn(*impl_);
   const auto found = impl_->shards.find(groups::partition_of(id));
   if (found != impl_->shards.end()) {
-    found->second->on_committed(id, error, now);
+    Shard& shard = *found->second;
+    shard.on_committed(id, error, now);
+    for (const std::shared_ptr<Group>& group : shard.take_displaced()) {
+      impl_->classic.abandon(shard, *as_classic(group.get()), coordinator_error(error));
+    }
+    for (const std::string& group : shard.take_restored()) {
+      impl_->consumer.restored(shard, group, "its last changes could not be stored", now);
+    }
   }
 }
 
@@ -509,8 +637,10 @@ void GroupCoordinator::tick(Now now) {
     if (due->kind == TimerKey::Kind::expire_offsets) {
       impl_->offsets.expire(*found->second, now);
       impl_->schedule_expiry(due->partition, now);
-    } else {
+    } else if (due->kind < TimerKey::Kind::session) {
       impl_->classic.timer(*found->second, *due, now);
+    } else {
+      impl_->consumer.timer(*found->second, *due, now);
     }
   }
   for (const auto& [partition, shard] : impl_->shards) {

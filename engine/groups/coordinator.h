@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// GroupCoordinator: classic groups and committed offsets of the __consumer_offsets partitions that
-// one node leads.
+// GroupCoordinator: classic and consumer groups and committed offsets of the __consumer_offsets
+// partitions that one node leads.
 //
 // Follows the contract of Kafka's coordinators (KIP-848 runtime, without its threads): a request
 // produces records and a response; hard state changes only by replay of records; the response
 // leaves when the records are committed; a failed append rolls back. Membership of classic groups
-// is soft: it lives in memory and a record of it is written when a generation is complete. Timers
-// are deadlines inside.
+// is soft: it lives in memory and a record of it is written when a generation is complete. Consumer
+// groups are nothing but their records. Timers are deadlines inside.
 //
 // The caller's part:
 //   1. Call a request method. Its completion runs exactly once: inside the call, or inside a later
@@ -39,6 +39,10 @@
 #include "engine/base/time.h"
 #include "engine/base/uuid.h"
 #include "engine/event/event.h"
+#include "engine/groups/consumer/assignor.h"
+#include "engine/metadata/image/image.h"
+#include "engine/wire/msg/consumer_group_describe.h"
+#include "engine/wire/msg/consumer_group_heartbeat.h"
 #include "engine/wire/msg/delete_groups.h"
 #include "engine/wire/msg/describe_groups.h"
 #include "engine/wire/msg/heartbeat.h"
@@ -53,6 +57,16 @@
 
 namespace hw::groups {
 
+// group.consumer.migration.policy: which way a group may change its protocol while it has members.
+enum class MigrationPolicy : std::uint8_t { disabled, upgrade, downgrade, bidirectional };
+
+// A value and what it must lie between.
+struct Bounded {
+  std::int32_t value = 0;
+  std::int32_t least = 0;
+  std::int32_t most = 0;
+};
+
 // Kafka's broker keys of the same names.
 struct Config {
   std::int32_t offsets_topic_num_partitions = 50;
@@ -64,6 +78,15 @@ struct Config {
   std::int64_t offsets_retention_ms = 10'080LL * 60'000;
   std::int64_t offsets_retention_check_interval_ms = 600'000;
   std::int32_t offsets_commit_timeout_ms = 5'000;
+  // Of consumer groups: group.consumer.*, and what bounds the configuration of a single group.
+  std::vector<Assignor> consumer_assignors = {Assignor::uniform, Assignor::range};  // never empty
+  Bounded consumer_session_timeout_ms = {45'000, 45'000, 60'000};
+  Bounded consumer_heartbeat_interval_ms = {5'000, 5'000, 15'000};
+  Bounded consumer_assignment_interval_ms = {1'000, 0, 15'000};
+  bool consumer_protocol = true;  // group.coordinator.rebalance.protocols names it
+  std::int32_t consumer_max_size = 2'147'483'647;
+  std::int32_t consumer_regex_refresh_interval_ms = 600'000;
+  MigrationPolicy consumer_migration_policy = MigrationPolicy::bidirectional;
 };
 
 struct Now {
@@ -112,6 +135,12 @@ class GroupCoordinator {
   // later.
   void set_partition_count(std::int32_t partitions);
   [[nodiscard]] PartitionIndex partition_of(std::string_view group) const;
+  // What may change while it runs: keys that a broker takes over without a restart.
+  void set_config(const Config& config);
+  [[nodiscard]] bool serves_consumer_groups() const;
+  // The topics and the groups' own configuration. Before the first call there are none. `delta`:
+  // what changed since the last one.
+  void set_image(metadata::ImagePtr image, const metadata::MetadataDelta& delta);
 
   // --- leadership of partitions. Requests for groups of a partition answer NOT_COORDINATOR before
   // begin_load() and after unload(), COORDINATOR_LOAD_IN_PROGRESS between begin_load() and
@@ -138,6 +167,13 @@ class GroupCoordinator {
             Done<wire::SyncGroupResponse> done);
   void heartbeat(const wire::HeartbeatRequest& request, const RequestContext& context, Now now,
                  Done<wire::HeartbeatResponse> done);
+  // The one request of members of consumer groups (KIP-848).
+  void consumer_heartbeat(const wire::ConsumerGroupHeartbeatRequest& request,
+                          const RequestContext& context, Now now,
+                          Done<wire::ConsumerGroupHeartbeatResponse> done);
+  void describe_consumer_groups(const wire::ConsumerGroupDescribeRequest& request,
+                                const RequestContext& context, Now now,
+                                Done<wire::ConsumerGroupDescribeResponse> done);
   // Versions 0-2 name their one member in member_id; the caller turns that into `members` of one,
   // and back.
   void leave(const wire::LeaveGroupRequest& request, const RequestContext& context, Now now,

@@ -127,21 +127,19 @@ wire::ErrorCode ClassicGroup::validate_member(std::string_view member,
   return has(member) ? wire::ErrorCode::none : wire::ErrorCode::unknown_member_id;
 }
 
-wire::ErrorCode ClassicGroup::validate_commit(std::string_view member,
-                                              const std::optional<std::string>& instance,
-                                              std::int32_t generation) const {
+wire::ErrorCode ClassicGroup::validate_commit(const Committer& by) const {
   if (state_ == ClassicState::dead) {
     return wire::ErrorCode::coordinator_not_available;
   }
-  if (generation < 0 && state_ == ClassicState::empty) {
+  if (by.generation < 0 && state_ == ClassicState::empty) {
     return wire::ErrorCode::none;  // an administrator, or a consumer that assigns itself
   }
-  if (generation >= 0 || !member.empty() || instance) {
-    const wire::ErrorCode error = validate_member(member, instance);
+  if (by.generation >= 0 || !by.member.empty() || by.instance) {
+    const wire::ErrorCode error = validate_member(by.member, by.instance);
     if (error != wire::ErrorCode::none) {
       return error;
     }
-    if (generation != generation_) {
+    if (by.generation != generation_) {
       return wire::ErrorCode::illegal_generation;
     }
   } else {

@@ -155,9 +155,7 @@ class ClassicGroup final : public Group {
   // none, unknown_member_id or fenced_instance_id.
   [[nodiscard]] wire::ErrorCode validate_member(std::string_view member,
                                                 const std::optional<std::string>& instance) const;
-  [[nodiscard]] wire::ErrorCode validate_commit(std::string_view member,
-                                                const std::optional<std::string>& instance,
-                                                std::int32_t generation) const override;
+  [[nodiscard]] wire::ErrorCode validate_commit(const Committer& by) const override;
   [[nodiscard]] wire::ErrorCode validate_offset_delete() const noexcept override;
 
   [[nodiscard]] bool all_joined() const noexcept {

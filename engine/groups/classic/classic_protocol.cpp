@@ -59,8 +59,16 @@ wire::JoinGroupResponse join_answer(const ClassicGroup& group, const std::string
   return response;
 }
 
-// Copies, so that a member does not keep a request's frame in memory; the first of equal names
-// counts.
+std::string said(const std::optional<std::string>& reason) {
+  return reason && !reason->empty() ? ": " + *reason : std::string();
+}
+
+std::string seconds_text(std::int64_t ms) {
+  return ms % 1'000 == 0 ? std::to_string(ms / 1'000) + " s" : std::to_string(ms) + " ms";
+}
+
+}  // namespace
+
 std::vector<Protocol> protocols_of(const wire::JoinGroupRequest& request) {
   std::vector<Protocol> protocols;
   protocols.reserve(request.protocols.size());
@@ -75,15 +83,10 @@ std::vector<Protocol> protocols_of(const wire::JoinGroupRequest& request) {
   return protocols;
 }
 
-std::string said(const std::optional<std::string>& reason) {
-  return reason && !reason->empty() ? ": " + *reason : std::string();
+bool needs_member_id(const wire::JoinGroupRequest& request, std::int16_t version) noexcept {
+  return request.member_id.empty() && !request.group_instance_id &&
+         version >= kMemberIdRequiredFrom;
 }
-
-std::string seconds_text(std::int64_t ms) {
-  return ms % 1'000 == 0 ? std::to_string(ms / 1'000) + " s" : std::to_string(ms) + " ms";
-}
-
-}  // namespace
 
 // ----------------------------------------------------------------------------------------------------------
 // JoinGroup
@@ -170,7 +173,7 @@ void ClassicProtocol::join_new(Shard& shard, ClassicGroup& group,
     } else {
       add_member(shard, group, member_id, request, context, std::move(protocols), now, done);
     }
-  } else if (context.api_version >= kMemberIdRequiredFrom) {
+  } else if (needs_member_id(request, context.api_version)) {
     group.add_pending(member_id);
     schedule(shard, TimerKey::Kind::heartbeat, group, member_id, request.session_timeout_ms, now);
     runtime_.answer(done, join_error(ErrorCode::member_id_required, member_id));
@@ -820,6 +823,11 @@ void ClassicProtocol::timer(Shard& shard, const TimerKey& key, Now now) {
     case TimerKey::Kind::sync:
       expire_sync(shard, *group, now);
       return;
+    case TimerKey::Kind::session:
+    case TimerKey::Kind::rebalance:
+    case TimerKey::Kind::member_join:
+    case TimerKey::Kind::member_sync:
+    case TimerKey::Kind::regex:
     case TimerKey::Kind::expire_offsets:
       return;
   }
@@ -904,6 +912,19 @@ void ClassicProtocol::loaded(Shard& shard, Now now) {
           {"the group has more members than group.max.size allows", {{Cause::group_too_large, {}, {}, {}, {}}}},
           now);
     }
+  }
+}
+
+void ClassicProtocol::adopt(Shard& shard, ClassicGroup& group, const std::string& reason,
+                            bool rebalance, Now now) {
+  for (auto& [member_id, member] : group.members()) {
+    restart_session(shard, group, member, now);
+  }
+  group.rebalance.loaded(group);
+  tell_state(group, reason);
+  tell_members(group);
+  if (rebalance) {
+    prepare_rebalance(shard, group, {reason, {}}, now);
   }
 }
 

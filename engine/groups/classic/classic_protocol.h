@@ -42,6 +42,9 @@ class ClassicProtocol {
   void loaded(Shard& shard, Now now);
   // Everybody who waits is told to look for the coordinator.
   void unload(Shard& shard, Now now);
+  // A group that was a consumer group until now and is Stable: sessions begin. Where there is a
+  // reason, it rebalances at once.
+  void adopt(Shard& shard, ClassicGroup& group, const std::string& reason, bool rebalance, Now now);
   // Answers everybody who waits; the group is about to be removed.
   void abandon(Shard& shard, ClassicGroup& group, wire::ErrorCode error);
 
@@ -113,5 +116,13 @@ class ClassicProtocol {
   std::map<std::pair<PartitionIndex, std::string>, std::string>
       reasons_;  // of the rebalance that runs, for its end
 };
+
+// The protocols of a request, the first of equal names: copies, so that a member does not keep a
+// request's frame in memory.
+[[nodiscard]] std::vector<Protocol> protocols_of(const wire::JoinGroupRequest& request);
+
+// Whether a member without an id is given one and asked to come back with it (KIP-394).
+[[nodiscard]] bool needs_member_id(const wire::JoinGroupRequest& request,
+                                   std::int16_t version) noexcept;
 
 }  // namespace hw::groups

@@ -58,9 +58,10 @@ void OffsetProtocol::commit(Shard& shard, const wire::OffsetCommitRequest& reque
                             Done<wire::OffsetCommitResponse> done) {
   Group* group = shard.find_group(request.group_id);
   ErrorCode error = ErrorCode::none;
+  const Group::Committer by{request.member_id, request.group_instance_id,
+                            request.generation_id_or_member_epoch, context.api_version};
   if (group != nullptr) {
-    error = group->validate_commit(request.member_id, request.group_instance_id,
-                                   request.generation_id_or_member_epoch);
+    error = group->validate_commit(by);
   } else if (request.generation_id_or_member_epoch >= 0) {
     error = context.api_version >= kGroupNotFoundFrom ? ErrorCode::group_id_not_found
                                                       : ErrorCode::illegal_generation;
@@ -88,7 +89,10 @@ void OffsetProtocol::commit(Shard& shard, const wire::OffsetCommitRequest& reque
       if (java_length(metadata) >
           static_cast<std::size_t>(runtime_.config.offset_metadata_max_bytes)) {
         entry.error_code = ErrorCode::offset_metadata_too_large;
-      } else {
+      } else if (group != nullptr) {
+        entry.error_code = group->validate_commit_of(by, topic.topic_id, partition.partition_index);
+      }
+      if (entry.error_code == ErrorCode::none) {
         wire::OffsetCommitValue value;
         value.offset = partition.committed_offset;
         value.leader_epoch = partition.committed_leader_epoch;

@@ -52,16 +52,40 @@ class Group {
   [[nodiscard]] std::uint64_t serial() const noexcept { return serial_; }
 
   [[nodiscard]] virtual GroupKind kind() const noexcept = 0;
-  [[nodiscard]] virtual const char* state_text() const noexcept = 0;       // Kafka's name
-  [[nodiscard]] virtual std::string protocol_type_text() const = 0;        // "": not known
+  [[nodiscard]] virtual const char* state_text() const noexcept = 0;  // Kafka's name
+  [[nodiscard]] virtual std::string protocol_type_text() const = 0;   // "": not known
   // Nobody is in it: it may be deleted, and goes when its last offset has expired.
   [[nodiscard]] virtual bool is_empty() const noexcept = 0;
 
   // --- committed offsets
+  // Who commits, in its own words.
+  struct Committer {
+    std::string_view member;
+    const std::optional<std::string>& instance;
+    std::int32_t generation;  // or member epoch
+    std::int16_t api_version;
+  };
+
   // Whether a member may commit: none or the error (behaviours 163, 183).
-  [[nodiscard]] virtual wire::ErrorCode validate_commit(std::string_view member,
-                                                        const std::optional<std::string>& instance,
-                                                        std::int32_t generation) const = 0;
+  [[nodiscard]] virtual wire::ErrorCode validate_commit(const Committer& by) const = 0;
+
+  // The same for one partition. REQUIRES: validate_commit() says none.
+  [[nodiscard]] virtual wire::ErrorCode validate_commit_of(const Committer& by, const Uuid& topic,
+                                                           PartitionIndex partition) const {
+    static_cast<void>(by);
+    static_cast<void>(topic);
+    static_cast<void>(partition);
+    return wire::ErrorCode::none;
+  }
+
+  // Whether a member that says who it is may fetch offsets: none or the error (behaviour 184).
+  [[nodiscard]] virtual wire::ErrorCode validate_fetch(const std::optional<std::string>& member,
+                                                       std::int32_t epoch) const {
+    static_cast<void>(member);
+    static_cast<void>(epoch);
+    return wire::ErrorCode::none;
+  }
+
   // Whether offsets may be deleted at all: none or the error (behaviour 166).
   [[nodiscard]] virtual wire::ErrorCode validate_offset_delete() const noexcept = 0;
   // Whether the group reads the topic, as far as the coordinator can know (behaviours 166, 167).

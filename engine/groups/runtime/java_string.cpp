@@ -67,6 +67,12 @@ std::size_t java_length(std::string_view utf8) noexcept {
   return length;
 }
 
+std::uint64_t java_table_order(std::string_view utf8) noexcept {
+  // Fibonacci hashing: a slot is the upper bits of the product with 2^64 divided by the golden ratio.
+  constexpr std::uint64_t kGolden = 0x9E37'79B9'7F4A'7C15U;
+  return static_cast<std::uint64_t>(static_cast<std::int64_t>(java_hash(utf8))) * kGolden;
+}
+
 std::u16string java_units(std::string_view utf8) {
   std::u16string units;
   for_each_unit(utf8, [&](std::uint32_t unit) { units.push_back(static_cast<char16_t>(unit)); });

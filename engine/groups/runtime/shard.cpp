@@ -90,8 +90,108 @@ bool Shard::replay(const Record& record, AppendId epoch) {
     } else {
       group_records_.set(epoch, group_key->group, loading_ ? kept(record.value) : record.value);
     }
+  } else if (auto* consumer_key = std::get_if<ConsumerKey>(&*key)) {
+    std::optional<std::shared_ptr<const ConsumerValue>> next;
+    if (record.value) {
+      std::optional<ConsumerValue> value = decode_consumer_value(consumer_key->kind, *record.value);
+      if (!value) {
+        return false;
+      }
+      next = std::make_shared<const ConsumerValue>(std::move(*value));
+    }
+    if (!loading_) {  // loaded groups are built when all is there
+      change_consumer(*consumer_key, next ? next->get() : nullptr);
+    }
+    if (epoch == 0) {
+      consumer_records_.set_committed(*consumer_key, std::move(next));
+    } else {
+      consumer_records_.set(epoch, *consumer_key, std::move(next));
+      consumer_changes_.emplace_back(epoch, consumer_key->group);
+    }
   }
   return true;
+}
+
+void Shard::change_consumer(const ConsumerKey& key, const ConsumerValue* value) {
+  Group* known = find_group(key.group);
+  ConsumerGroup* group = as_consumer(known);
+  if (value == nullptr && key.kind == ConsumerRecord::group) {
+    if (group != nullptr) {
+      groups_.erase(key.group);
+    }
+    return;
+  }
+  if (group == nullptr) {
+    if (value == nullptr) {
+      return;  // it was taken out before its tombstones were written
+    }
+    HW_ASSERT(known == nullptr, "a name belongs to one kind of group at a time");
+    auto made = std::make_shared<ConsumerGroup>(key.group, ++runtime_.last_serial);
+    group = made.get();
+    groups_.emplace(key.group, std::move(made));
+  }
+  group->apply(key.kind, key.name, value);
+}
+
+std::shared_ptr<ConsumerGroup> Shard::build_consumer(std::string_view id, View view) const {
+  std::shared_ptr<ConsumerGroup> group;
+  for (auto cell = consumer_records_.cells().lower_bound(
+           ConsumerKey{std::string(id), ConsumerRecord::group, {}});
+       cell != consumer_records_.cells().end() && cell->first.group == id; ++cell) {
+    const std::shared_ptr<const ConsumerValue>* value =
+        view == View::latest ? cell->second.latest() : cell->second.committed();
+    if (value == nullptr) {
+      continue;
+    }
+    if (!group) {
+      group = std::make_shared<ConsumerGroup>(std::string(id), ++runtime_.last_serial);
+    }
+    group->apply(cell->first.kind, cell->first.name, value->get());
+  }
+  return group;
+}
+
+std::shared_ptr<const Group> Shard::find_committed(std::string_view id) const {
+  const bool open = std::any_of(consumer_changes_.begin(), consumer_changes_.end(),
+                                [&](const auto& change) { return change.second == id; });
+  const auto found = groups_.find(id);
+  if (!open) {
+    return found == groups_.end() ? nullptr : found->second;
+  }
+  if (std::shared_ptr<ConsumerGroup> group = build_consumer(id, View::committed)) {
+    return group;
+  }
+  return found == groups_.end() || found->second->kind() == GroupKind::consumer ? nullptr
+                                                                                : found->second;
+}
+
+void Shard::roll_back(AppendId id) {
+  group_records_.rollback(id);
+  offsets_.rollback(id);
+  consumer_records_.rollback(id);
+  while (!consumer_changes_.empty() && consumer_changes_.back().first >= id) {
+    const std::string group = std::move(consumer_changes_.back().second);
+    consumer_changes_.pop_back();
+    if (std::find(restored_.begin(), restored_.end(), group) == restored_.end()) {
+      restored_.push_back(group);
+    }
+  }
+  for (const std::string& group : restored_) {
+    const auto known = groups_.find(group);
+    std::shared_ptr<ConsumerGroup> built = build_consumer(group, View::latest);
+    if (!built) {
+      if (known != groups_.end() && known->second->kind() == GroupKind::consumer) {
+        groups_.erase(known);
+      }
+      continue;
+    }
+    if (ConsumerGroup* before = find_consumer(group); before != nullptr) {
+      built->seen = std::move(before->seen);
+    } else if (known != groups_.end()) {
+      displaced_.push_back(known->second);
+    }
+    groups_[group] = std::move(built);
+  }
 }
 
 void Shard::end_load(Now now) {
@@ -107,6 +207,11 @@ void Shard::end_load(Now now) {
     HW_ASSERT(value.has_value(), "replay keeps only values that decode");
     trial::mark(trial::Mark::group_loaded);
     groups_.emplace(id, std::make_shared<ClassicGroup>(id, ++runtime_.last_serial, *value));
+  }
+  for (const auto& [key, cell] : consumer_records_.cells()) {
+    if (cell.latest() != nullptr && find_consumer(key.group) == nullptr) {
+      groups_[key.group] = build_consumer(key.group, View::latest);
+    }
   }
   // Offsets without a group record: a consumer that assigns itself ("simple" group).
   for (const auto& [key, cell] : offsets_.cells()) {
@@ -149,7 +254,7 @@ void Shard::open(AppendId id, Outcome outcome, Instant time_out) {
 }
 
 void Shard::append(std::vector<Record> records, Outcome outcome, Instant time_out) {
-  HW_ASSERT(!records.empty(), "an append has records");
+  HW_ASSERT(!records.empty() && staged_.empty(), "an append has records, and is not within another");
   const AppendId id = next_append(runtime_.last_append, partition_);
   runtime_.last_append = id;
   for (const Record& record : records) {
@@ -177,6 +282,38 @@ void Shard::append_in_pieces(std::vector<Record> records) {
   if (from != records.end()) {
     append({std::make_move_iterator(from), std::make_move_iterator(records.end())},
            [](wire::ErrorCode, Now) {});
+  }
+}
+
+void Shard::stage(Record record) {
+  if (staged_.empty()) {
+    staged_as_ = next_append(runtime_.last_append, partition_);
+    runtime_.last_append = staged_as_;
+  }
+  const bool fine = replay(record, staged_as_);
+  HW_ASSERT(fine, "what the coordinator writes, it can read");
+  staged_.push_back(std::move(record));
+}
+
+void Shard::append_staged(Outcome outcome, Now now) {
+  HW_ASSERT(!staged_.empty(), "an append has records");
+  open(staged_as_, std::move(outcome), time_out_of(now));
+  open_.back().undo = std::exchange(staged_undo_, {});
+  runtime_.outputs.appends.push_back({staged_as_, partition_, std::exchange(staged_, {})});
+}
+
+void Shard::undo_staged(Now now) {
+  if (staged_.empty()) {
+    return;
+  }
+  roll_back(staged_as_);
+  staged_.clear();
+  undo(std::exchange(staged_undo_, {}), now);
+}
+
+void Shard::undo(const std::vector<std::function<void(Now)>>& steps, Now now) {
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+    (*step)(now);
   }
 }
 
@@ -223,9 +360,9 @@ void Shard::on_committed(AppendId id, wire::ErrorCode error, Now now) {
   const wire::ErrorCode answer = coordinator_error(error);
   std::vector<Open> failed(std::make_move_iterator(found), std::make_move_iterator(open_.end()));
   open_.erase(found, open_.end());
-  group_records_.rollback(id);
-  offsets_.rollback(id);
+  roll_back(id);
   for (auto open = failed.rbegin(); open != failed.rend(); ++open) {
+    undo(open->undo, now);
     if (open->outcome) {
       open->outcome(answer, now);
     }
@@ -255,6 +392,10 @@ void Shard::settle(Now now) {
           open.id, [&](const OffsetKey& key, const CommittedOffset*, const CommittedOffset* next) {
             offset_changed(key, next, now);
           });
+      consumer_records_.commit(open.id, [](const ConsumerKey&, const auto*, const auto*) {});
+      while (!consumer_changes_.empty() && consumer_changes_.front().first <= open.id) {
+        consumer_changes_.pop_front();
+      }
     }
     // Nobody is to be woken for what is over.
     while (!time_outs_.empty() && time_outs_.front().serial <= open.serial) {
@@ -325,6 +466,15 @@ std::string Shard::dump() const {
       add(member.assignment.text());
     }
     text += '\n';
+  }
+  for (const auto& [key, cell] : consumer_records_.cells()) {
+    if (const auto* value = cell.committed(); value != nullptr) {
+      add("consumer " + key.group);
+      add(std::to_string(static_cast<int>(key.kind)));
+      add(key.name);
+      add(encode_consumer_value(**value).text());
+      text += '\n';
+    }
   }
   for (const auto& [key, cell] : offsets_.cells()) {
     if (const CommittedOffset* value = cell.committed(); value != nullptr) {

@@ -5,7 +5,8 @@
 // append is made, for good when it is committed; a failed append takes its changes and those of
 // every later append with it. Outcomes run in the order of the appends when they commit, newest
 // first when they fail, so that each undoes on top of its own state. Soft state (ClassicGroup)
-// hangs off the shard and goes with it. Thread rule: one thread.
+// hangs off the shard and goes with it; a ConsumerGroup is the newest records in another form, made
+// anew where they are rolled back. Thread rule: one thread.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +16,19 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/base/ids.h"
 #include "engine/base/prng.h"
 #include "engine/event/event.h"
 #include "engine/groups/classic/classic_group.h"
+#include "engine/groups/consumer/consumer_group.h"
 #include "engine/groups/coordinator.h"
 #include "engine/groups/runtime/records.h"
 #include "engine/groups/runtime/timeline_map.h"
 #include "engine/groups/runtime/timers.h"
+#include "engine/metadata/image/image.h"
 
 namespace hw::groups {
 
@@ -34,6 +38,8 @@ struct Runtime {
   Prng prng;
   Timers timers;
   Outputs outputs;
+  metadata::ImagePtr image = std::make_shared<const metadata::MetadataImage>();
+  std::int64_t topics_created_at = -1;  // the image in which topics last appeared
   std::vector<std::function<void()>>
       due;  // completions, run when the coordinator's state is settled
   AppendId last_append = 0;
@@ -105,6 +111,7 @@ struct CommittedOffset {
 };
 
 using OffsetTimeline = TimelineMap<OffsetKey, CommittedOffset, OffsetKeyLess>;
+using ConsumerTimeline = TimelineMap<ConsumerKey, std::shared_ptr<const ConsumerValue>>;
 
 class Shard {
  public:
@@ -139,6 +146,14 @@ class Shard {
   // Records that need not be written together, as many to a batch as a log takes for sure: each piece
   // commits or fails alone, and nobody waits for it. Nothing happens where there are none.
   void append_in_pieces(std::vector<Record> records);
+  // Records that are appended together at the end of a request, and take effect at once: what comes
+  // after sees them. Nothing else is appended in between. REQUIRES of append_staged(): staged().
+  void stage(Record record);
+  [[nodiscard]] bool staged() const noexcept { return !staged_.empty(); }
+  void append_staged(Outcome outcome, Now now);
+  void undo_staged(Now now);
+  // What the records do not bring back, should what is staged not be committed.
+  void on_rollback(std::function<void(Now)> undo) { staged_undo_.push_back(std::move(undo)); }
   // Runs `outcome` when everything appended so far is committed (at once where nothing is open).
   void when_settled(Outcome outcome, Now now);
   // Tells those whose time is up.
@@ -164,6 +179,17 @@ class Shard {
   [[nodiscard]] ClassicGroup* find_classic(std::string_view id) const;
   [[nodiscard]] ClassicGroup* find_classic(std::string_view id, std::uint64_t serial) const;
   ClassicGroup& create_classic(std::string_view id, Now now);
+  [[nodiscard]] ConsumerGroup* find_consumer(std::string_view id) const {
+    return as_consumer(find_group(id));
+  }
+  // The group as far as it is committed; null where no such group is.
+  [[nodiscard]] std::shared_ptr<const Group> find_committed(std::string_view id) const;
+  // Since the last call, because records were rolled back: consumer groups that were made anew, and
+  // classic ones that had taken their place.
+  [[nodiscard]] std::vector<std::string> take_restored() { return std::exchange(restored_, {}); }
+  [[nodiscard]] std::vector<std::shared_ptr<Group>> take_displaced() {
+    return std::exchange(displaced_, {});
+  }
 
   [[nodiscard]] const OffsetTimeline& offsets() const noexcept { return offsets_; }
 
@@ -184,6 +210,7 @@ class Shard {
     bool committed = false;
     Outcome outcome;  // empty: told already
     std::uint64_t serial = 0;
+    std::vector<std::function<void(Now)>> undo = {};
   };
   struct TimeOut {
     Instant at;
@@ -198,6 +225,12 @@ class Shard {
 
   // The one place that changes hard state. `epoch` 0: committed already.
   bool replay(const Record& record, AppendId epoch);
+  void change_consumer(const ConsumerKey& key, const ConsumerValue* value);
+  enum class View : bool { latest, committed };
+  // Null where there are no records of it.
+  [[nodiscard]] std::shared_ptr<ConsumerGroup> build_consumer(std::string_view id, View view) const;
+  void roll_back(AppendId id);
+  static void undo(const std::vector<std::function<void(Now)>>& steps, Now now);  // last one first
   void settle(Now now);
   void offset_changed(const OffsetKey& key, const CommittedOffset* next, Now now);
 
@@ -211,6 +244,13 @@ class Shard {
   Groups groups_;
   TimelineMap<std::string, Bytes> group_records_;  // the newest record's value of each group
   OffsetTimeline offsets_;
+  ConsumerTimeline consumer_records_;
+  std::deque<std::pair<AppendId, std::string>> consumer_changes_;  // open; oldest first
+  std::vector<std::string> restored_;
+  std::vector<Record> staged_;
+  std::vector<std::function<void(Now)>> staged_undo_;
+  AppendId staged_as_ = 0;
+  std::vector<std::shared_ptr<Group>> displaced_;
 
   struct Published {
     std::shared_ptr<event::CommittedCounters> counters;

@@ -21,7 +21,19 @@
 namespace hw::groups {
 
 struct TimerKey {
-  enum class Kind : std::uint8_t { heartbeat, join, sync, expire_offsets };
+  // heartbeat, join, sync: of classic groups; session to regex: of consumer groups (member_join and
+  // member_sync: of their classic members).
+  enum class Kind : std::uint8_t {
+    heartbeat,
+    join,
+    sync,
+    session,
+    rebalance,
+    member_join,
+    member_sync,
+    regex,
+    expire_offsets
+  };
   PartitionIndex partition;
   Kind kind = Kind::heartbeat;
   std::string group;
@@ -103,8 +115,7 @@ class Timers {
 
   [[nodiscard]] std::optional<Instant> deadline(TimerKeyView key) const {
     const auto slot = by_key_.find(key);
-    return slot == by_key_.end() ? std::nullopt
-                                 : std::optional<Instant>(slot->second.wanted.first);
+    return slot == by_key_.end() ? std::nullopt : std::optional<Instant>(slot->second.wanted.first);
   }
 
   // Not after the first deadline; kNever: there is none.
@@ -124,6 +135,7 @@ class Timers {
 
   struct Less {
     using is_transparent = void;
+
     bool operator()(const TimerKeyView& a, const TimerKeyView& b) const noexcept { return a < b; }
   };
 

@@ -769,8 +769,10 @@ class TestClassicGroups : public QObject {
                             Bytes::copy_of(std::string_view("\0\x63", 2))});
     after.log[0].push_back(
         {Bytes::copy_of(std::string_view("\0\x03\0\1k", 5)), Bytes::copy_of("whatever")});
+    after.log[0].push_back(  // a share group's: passed over
+        {Bytes::copy_of(std::string_view("\0\x0b\0\1k", 5)), Bytes::copy_of("whatever")});
     after.load();
-    QCOMPARE(after.coordinator.load_errors(), std::uint64_t{2});
+    QCOMPARE(after.coordinator.load_errors(), std::uint64_t{3});
     QCOMPARE(after.heartbeat("g", 1, id), ErrorCode::none);
     QCOMPARE(after.list().size(), std::size_t{1});
   }

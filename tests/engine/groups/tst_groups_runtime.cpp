@@ -296,8 +296,10 @@ class TestGroupsRuntime : public QObject {
     QVERIFY(!decode_key(bytes(std::string_view("\0", 1))));
     QVERIFY(!decode_key(bytes(std::string_view("\0\1\0", 3))));  // an offset key that ends early
     QVERIFY(!decode_key(bytes(std::string_view("\0\2\0\x09g", 5))));  // a length beyond the end
-    const auto other = decode_key(bytes(std::string_view("\0\x03\0\1g", 5)));  // a KIP-848 group
-    QCOMPARE(std::get<OtherKey>(*other).kind, std::int16_t{3});
+    const auto consumer = decode_key(bytes(std::string_view("\0\x03\0\1g", 5)));
+    QCOMPARE(std::get<ConsumerKey>(*consumer).group, std::string("g"));
+    const auto other = decode_key(bytes(std::string_view("\0\x0b\0\1g", 5)));  // a share group
+    QCOMPARE(std::get<OtherKey>(*other).kind, std::int16_t{11});
     const auto legacy = decode_key(bytes(std::string_view("\0\0\0\1g\0\1t\0\0\0\5", 12)));
     QCOMPARE(std::get<OffsetKey>(*legacy).partition, 5);
     QVERIFY(
