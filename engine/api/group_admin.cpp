@@ -13,10 +13,6 @@ namespace {
 
 using wire::ErrorCode;
 
-// READ, DELETE, DESCRIBE, DESCRIBE_CONFIGS and ALTER_CONFIGS as a bit each: without an authorizer
-// all are allowed.
-constexpr std::int32_t kGroupOperations = (1 << 3) | (1 << 6) | (1 << 8) | (1 << 10) | (1 << 11);
-
 }  // namespace
 
 void handle_describe_groups(Node& node, const RequestContext& context,

@@ -23,6 +23,11 @@ template <class Response>
   return [&node, token = context.token](const Response& response) { node.reply(token, response); };
 }
 
+// READ, DELETE, DESCRIBE, DESCRIBE_CONFIGS and ALTER_CONFIGS as a bit each: without an authorizer
+// all are allowed.
+inline constexpr std::int32_t kGroupOperations =
+    (1 << 3) | (1 << 6) | (1 << 8) | (1 << 10) | (1 << 11);
+
 void handle_find_coordinator(Node& node, const RequestContext& context,
                              wire::FindCoordinatorRequest& request);
 void handle_join_group(Node& node, const RequestContext& context, wire::JoinGroupRequest& request);
@@ -30,6 +35,10 @@ void handle_sync_group(Node& node, const RequestContext& context, wire::SyncGrou
 void handle_heartbeat(Node& node, const RequestContext& context, wire::HeartbeatRequest& request);
 void handle_leave_group(Node& node, const RequestContext& context,
                         wire::LeaveGroupRequest& request);
+void handle_consumer_group_heartbeat(Node& node, const RequestContext& context,
+                                     wire::ConsumerGroupHeartbeatRequest& request);
+void handle_consumer_group_describe(Node& node, const RequestContext& context,
+                                    wire::ConsumerGroupDescribeRequest& request);
 void handle_offset_commit(Node& node, const RequestContext& context,
                           wire::OffsetCommitRequest& request);
 void handle_offset_fetch(Node& node, const RequestContext& context,

@@ -89,6 +89,8 @@ std::span<const Handler> group_handlers() {
       handler<wire::SyncGroupRequest, handle_sync_group>(),
       handler<wire::HeartbeatRequest, handle_heartbeat>(),
       handler<wire::LeaveGroupRequest, handle_leave_group>(),
+      handler<wire::ConsumerGroupHeartbeatRequest, handle_consumer_group_heartbeat>(),
+      handler<wire::ConsumerGroupDescribeRequest, handle_consumer_group_describe>(),
       handler<wire::OffsetCommitRequest, handle_offset_commit>(),
       handler<wire::OffsetFetchRequest, handle_offset_fetch>(),
       handler<wire::OffsetDeleteRequest, handle_offset_delete>(),

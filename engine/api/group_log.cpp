@@ -1,11 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/api/group_log.h"
 
+#include <algorithm>
+#include <cctype>
+
 #include "engine/wire/record/batch.h"
 #include "engine/wire/record/batch_builder.h"
 #include "engine/wire/record/record_iterator.h"
 
 namespace hw::api {
+
+namespace {
+
+// As Kafka's names and as those of its classes.
+std::vector<groups::Assignor> assignors(const metadata::BrokerConfigs& configs) {
+  std::vector<groups::Assignor> known;
+  for (const std::string& name : configs.list("group.consumer.assignors")) {
+    const std::optional<groups::Assignor> assignor =
+        name.ends_with(".UniformAssignor") ? groups::Assignor::uniform
+        : name.ends_with(".RangeAssignor") ? groups::Assignor::range
+                                           : groups::parse_assignor(name);
+    if (assignor && std::find(known.begin(), known.end(), *assignor) == known.end()) {
+      known.push_back(*assignor);
+    }
+  }
+  return known.empty() ? groups::Config{}.consumer_assignors : known;  // there are no others
+}
+
+groups::MigrationPolicy migration_policy(std::string name) {
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return name == "disabled"    ? groups::MigrationPolicy::disabled
+         : name == "upgrade"   ? groups::MigrationPolicy::upgrade
+         : name == "downgrade" ? groups::MigrationPolicy::downgrade
+                               : groups::MigrationPolicy::bidirectional;
+}
+
+}  // namespace
 
 groups::Config group_config(const metadata::BrokerConfigs& configs) {
   const auto int32 = [&](std::string_view name) {
@@ -22,6 +53,21 @@ groups::Config group_config(const metadata::BrokerConfigs& configs) {
   config.offsets_retention_ms = configs.number("offsets.retention.minutes") * 60'000;
   config.offsets_retention_check_interval_ms =
       configs.number("offsets.retention.check.interval.ms");
+  const auto bounded = [&](const std::string& what) {
+    return groups::Bounded{int32("group.consumer." + what), int32("group.consumer.min." + what),
+                           int32("group.consumer.max." + what)};
+  };
+  const std::vector<std::string> protocols = configs.list("group.coordinator.rebalance.protocols");
+  config.consumer_protocol =
+      std::find(protocols.begin(), protocols.end(), "consumer") != protocols.end();
+  config.consumer_assignors = assignors(configs);
+  config.consumer_session_timeout_ms = bounded("session.timeout.ms");
+  config.consumer_heartbeat_interval_ms = bounded("heartbeat.interval.ms");
+  config.consumer_assignment_interval_ms = bounded("assignment.interval.ms");
+  config.consumer_max_size = int32("group.consumer.max.size");
+  config.consumer_regex_refresh_interval_ms = int32("group.consumer.regex.refresh.interval.ms");
+  config.consumer_migration_policy =
+      migration_policy(configs.text("group.consumer.migration.policy"));
   return config;
 }
 

@@ -29,6 +29,9 @@ Result<void> NodeCore::Impl::read_log(log::PartitionLog& log, Offset end, Visit 
 
 void NodeCore::Impl::configs_changed() {
   in_force = std::make_shared<const metadata::BrokerConfigs>(configs->with_dynamic(*image(), options_.node));
+  if (coordinator) {
+    coordinator->set_config(group_config(*in_force));
+  }
   logs->set_delete_delay(in_force->number("log.segment.delete.delay.ms"));
   logs->set_cordoned(in_force->list("cordoned.log.dirs"));
   limits.configure(*in_force);
@@ -79,6 +82,7 @@ void NodeCore::Impl::published(const metadata::ControlPlane::Published& change) 
                                static_cast<std::int16_t>(wire::ErrorCode::kafka_storage_error), error.detail});
   }
   place(change.delta.partitions_changed);
+  coordinator->set_image(change.image, change.delta);
   std::vector<std::string> deleted;
   bool offsets_changed = false;
   for (const metadata::MetadataDelta::DeletedTopic& topic : change.delta.topics_deleted) {

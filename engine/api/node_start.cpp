@@ -315,7 +315,7 @@ void NodeCore::Impl::make_cores() {
   the_broker = std::make_unique<broker::Broker>(
       std::move(broker_options), *logs, events, counters,
       [this](const std::string& topic) { return settings_of(topic); }, Prng(prng_.next()));
-  coordinator = std::make_unique<groups::GroupCoordinator>(group_config(*configs), Prng(prng_.next()));
+  coordinator = std::make_unique<groups::GroupCoordinator>(group_config(*in_force), Prng(prng_.next()));
 }
 
 void NodeCore::Impl::announce_ready() {

@@ -10,7 +10,8 @@
   launcher.py start-broker DIR ID  the same data and port again; returns when the node serves
 
 The daemon is HIGHWATER_BIN/highwaterd, one process a node. One broker and one controller are always one combined node. disks=N
-gives a node so many log directories. prop.KEY lines and node.ID.KEY lines become configurations. control=true opens each node's control
+gives a node so many log directories. prop.KEY lines and node.ID.KEY lines become configurations. feature.group.version=0 takes
+that feature back once the nodes serve: highwaterd formats with its own levels. control=true opens each node's control
 port; DIR/control.ID says where.
 """
 import base64
@@ -103,6 +104,15 @@ def directory_id():
     return base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
 
 
+def without_feature(name, port):
+    sys.path.insert(0, os.path.join(os.environ["HIGHWATER_SHARED"], "conformance"))
+    import kwire  # of the kit
+    updates = [{"Feature": name, "MaxVersionLevel": 0, "UpgradeType": 2}]
+    answer = kwire.Conn(port=port).call("UpdateFeaturesRequest", 2, {"timeoutMs": 30000, "FeatureUpdates": updates})
+    if answer["ErrorCode"] != 0:
+        sys.exit(f"launcher: {name} is not taken back: {answer}")
+
+
 def start(folder):
     given = properties(f"{folder}/cluster.properties")
     brokers, controllers = int(given.get("brokers", 1)), int(given.get("controllers", 1))
@@ -144,6 +154,8 @@ def start(folder):
             f.write(arguments)
     for n, ready in [(n, launch(folder, n)) for n in nodes]:
         wait_ready(folder, n, ready)
+    if given.get("feature.group.version") == "0":
+        without_feature("group.version", client[broker_ids[0]])
     for name, of in (("bootstrap", [client[n] for n in broker_ids]), ("controllers", [control[n] for n in controller_ids])):
         with open(f"{folder}/{name}", "w", encoding="ascii") as f:
             f.write(",".join(f"127.0.0.1:{port}" for port in of))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""confluent-kafka against a broker: produce, consume in a group of two, resume after a restart, admin.
+"""confluent-kafka against a broker: produce, consume in a group of two, resume after a restart, the same by KIP-848, admin.
 
 Every record has a number; what was acknowledged is written down and compared with what the group reads.
 """
@@ -45,16 +45,17 @@ def produce(address, path):
     json.dump(acked, open(path, "w"))
 
 
-def member(address):
-    consumer = Consumer({"bootstrap.servers": address, "group.id": "py-billing", "auto.offset.reset": "earliest",
-                         "enable.auto.commit": False, "session.timeout.ms": 6000})
+def member(address, protocol="classic"):
+    own = {"session.timeout.ms": 6000} if protocol == "classic" else {}  # of the others it is the group's
+    consumer = Consumer({"bootstrap.servers": address, "group.id": f"py-billing-{protocol}", "group.protocol": protocol,
+                         "auto.offset.reset": "earliest", "enable.auto.commit": False, **own})
     consumer.subscribe([TOPIC])
     return consumer
 
 
-def read(address, enough, seconds=40):
+def read(address, enough, protocol="classic", seconds=40):
     """Two members read until `enough(seen)`; commits after the work. Returns {number: times}."""
-    members = [member(address), member(address)]
+    members = [member(address, protocol), member(address, protocol)]
     seen, by_member, end = {}, [0, 0], time.time() + seconds
     # Until both have their partitions, one record at a time: otherwise the first reads everything before the second joins.
     both = False
@@ -106,6 +107,16 @@ def resume(address, acked_path, first_path):
     consumer.close()
 
 
+def consumer(address, acked_path):
+    """The protocol of KIP-848: two members, every record exactly once."""
+    acked = {int(k) for k in json.load(open(acked_path))}
+    seen, by_member = read(address, lambda s: len(s) >= len(acked), protocol="consumer")
+    expect(f"missing {len(acked - set(seen))}", acked == set(seen))
+    twice = [n for n, t in seen.items() if t != 1]
+    expect(f"{len(twice)} records read more than once", not twice)
+    expect(f"one member read nothing: {by_member}", min(by_member) > 0)
+
+
 def admin(address):
     client = AdminClient({"bootstrap.servers": address})
     client.create_topics([NewTopic("py-admin", 2, 1, config={"retention.ms": "1000"})])["py-admin"].result(10)
@@ -132,4 +143,4 @@ if __name__ == "__main__":
     if what == "consume":
         consume(args[0], args[1], args[2], int(args[3]))
     else:
-        {"produce": produce, "resume": resume, "admin": admin}[what](*args)
+        {"produce": produce, "resume": resume, "consumer": consumer, "admin": admin}[what](*args)

@@ -13,5 +13,6 @@ tier_python() {
   stop
   start
   "$cache/venv/bin/python" "$here/clients.py" resume "$address" "$work/acked" "$work/first" && ok "python: after a restart the group goes on; every record exactly once" || bad "python resume"
+  "$cache/venv/bin/python" "$here/clients.py" consumer "$address" "$work/acked" && ok "python: a group of two with the consumer protocol; every record exactly once" || bad "python consumer protocol"
   "$cache/venv/bin/python" "$here/clients.py" admin "$address" && ok "python: admin" || bad "python admin"
 }

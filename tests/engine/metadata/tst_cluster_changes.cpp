@@ -241,6 +241,9 @@ void TestClusterChanges::features_are_checked_data() {
   row("eligible.leader.replicas.version", 1, 2, true);
   row("eligible.leader.replicas.version", 2, 1, false);
   row("eligible.leader.replicas.version", 0, 1, false);
+  row("group.version", 1, 1, true);
+  row("group.version", 2, 1, false);
+  row("group.version", 0, 1, false);
   row("kraft.version", 1, 1, true);
   row("kraft.version", 0, 2, false);
   row("kraft.version", 5, 1, false);
