@@ -301,13 +301,17 @@ struct DuplicateSuppressed {
 };
 
 // --- groups
+// Which protocol a group's coordinator speaks with its members. Of a consumer group (KIP-848) `generation` is the epoch.
+enum class GroupProtocol : std::uint8_t { classic, consumer };
 struct GroupStateChanged {
   std::string group;
-  std::string state;  // Kafka's name: Empty, PreparingRebalance, CompletingRebalance, Stable, Dead
+  // Kafka's name: Empty, PreparingRebalance, CompletingRebalance, Stable, Dead; of a consumer group Assigning, Reconciling
+  std::string state;
   std::int32_t generation = 0;
   std::string protocol;
   std::string reason;  // why, in Kafka's or the client's words; empty where nothing was said
   std::string protocol_type{};  // "consumer", "connect", …; empty: nobody has joined yet
+  GroupProtocol kind = GroupProtocol::classic;
 };
 struct GroupAssigned {  // the whole membership at once, so that a late observer needs nothing earlier
   struct Member {
@@ -321,14 +325,20 @@ struct GroupAssigned {  // the whole membership at once, so that a late observer
     std::int32_t session_timeout_ms = 0;
     std::int32_t rebalance_timeout_ms = 0;  // a consumer's max.poll.interval.ms
     std::shared_ptr<const MemberCounters> counters{};
+    // Of a consumer group: `partitions` holds what it still has to give back, too.
+    std::int32_t epoch = -1;       // below the group's: it has not got there; -1: of a classic group
+    bool speaks_classic = false;   // a classic member, while the group changes its protocol
+    std::vector<std::pair<std::string, PartitionIndex>> target{};  // what it shall have; by topic, partition
   };
   std::string group;
   std::int32_t generation = 0;
   std::string leader;
   std::vector<Member> members;  // by id
+  GroupProtocol kind = GroupProtocol::classic;
+  std::int32_t target_epoch = 0;  // of a consumer group: what the targets were computed for
 };
 // A rebalance is over: the group is Stable again, or has become Empty. It began when the group last left Stable or
-// Empty; generations that did not get that far are part of it.
+// Empty; generations (or epochs) that did not get that far are part of it.
 struct GroupRebalanced {
   enum class Cause : std::uint8_t {
     member_joined,         // a new member, also a static one that had no member yet
@@ -341,6 +351,8 @@ struct GroupRebalanced {
     sync_expired,          // did not fetch its assignment within the rebalance timeout
     assignment_not_stored, // the leader's assignment could not be written
     group_too_large,       // more members than group.max.size after a restart
+    topics_changed,        // of a consumer group: a topic came, went or changed
+    revoke_expired,        // of a consumer group: did not give partitions back within the rebalance timeout
   };
   struct Trigger {
     Cause cause = Cause::member_joined;
@@ -349,7 +361,8 @@ struct GroupRebalanced {
     std::string client_host;
     std::string said;  // the client's own reason (JoinGroup v8+, LeaveGroup v5+); empty: none
   };
-  // The two barriers of one member, counted from the start of the rebalance. -1: not reached, or not again.
+  // The two barriers of one member, counted from the start of the rebalance. -1: not reached, or not again. Consumer groups
+  // have none: `synced_us` is when the member had reached its target.
   struct Barrier {
     std::string member_id;
     std::int64_t joined_us = -1;
@@ -369,9 +382,10 @@ struct GroupRebalanced {
   std::int32_t moved = 0;  // had an owner before and have another one, or none, after; a static member stays itself
   std::int32_t kept = 0;   // were claimed by their owner while it joined, and stayed with it: never stopped (KIP-429)
   WallTime began;
-  std::int64_t join_us = 0;   // from the start until the last generation had its members
+  std::int64_t join_us = 0;   // from the start until the last generation had its members (a consumer group: the last target)
   std::int64_t total_us = 0;  // from the start until everybody had its assignment: how long eager consumers stood still
   std::vector<Barrier> barriers;  // of the members after, by id, the first kBarriersMax
+  GroupProtocol kind = GroupProtocol::classic;
   static constexpr std::size_t kTriggersMax = 8;
   static constexpr std::size_t kBarriersMax = 64;
 };

@@ -183,7 +183,8 @@ struct ConnectionView {
 //                               assigned partitions, timeouts, connection (find its software in
 //                               ClusterView::connections); last sign of life and heartbeats are
 //                               levels: members[i].counters, null for groups of a recording
-//   the assignment matrix       members[i].partitions, by topic and partition
+//   the assignment matrix       members[i].partitions, by topic and partition; members[i].target in a
+//                               consumer group
 //   the rebalance strip         rebalances: the last kRebalancesMax, oldest first, each with its
 //                               triggers, members and partitions before and after, moved and kept
 //                               partitions, the time of both barriers and of the whole; while one
@@ -218,6 +219,8 @@ struct GroupView {
   std::string protocol_type;         // "consumer", "connect", …; empty: nobody has joined yet
   WallTime rebalancing_since{};      // 0: no rebalance runs
   std::vector<Rebalance> rebalances; // oldest first
+  event::GroupProtocol kind = event::GroupProtocol::classic;
+  std::int32_t target_epoch = 0;     // of a consumer group; `generation` is its epoch
   static constexpr std::size_t kRebalancesMax = 50;
 };
 

@@ -728,10 +728,12 @@ bool Reducer::on(const event::GroupStateChanged& e, const event::Stamped& s) {
   view.protocol = e.protocol;
   view.reason = e.reason;
   view.changed_at = s.at;
+  view.kind = e.kind;
   if (!e.protocol_type.empty()) {
     view.protocol_type = e.protocol_type;
   }
-  if (e.state == "PreparingRebalance" || e.state == "CompletingRebalance") {
+  if (e.state == "PreparingRebalance" || e.state == "CompletingRebalance" || e.state == "Assigning" ||
+      e.state == "Reconciling") {
     if (view.rebalancing_since.ms == 0) {
       view.rebalancing_since = s.at;
     }
@@ -746,6 +748,8 @@ bool Reducer::on(const event::GroupAssigned& e, const event::Stamped&) {
   view.generation = e.generation;
   view.leader = e.leader;
   view.members = e.members;
+  view.kind = e.kind;
+  view.target_epoch = e.target_epoch;
   return true;
 }
 

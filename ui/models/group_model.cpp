@@ -2,6 +2,7 @@
 #include "ui/models/group_model.h"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 #include <utility>
 
@@ -30,8 +31,10 @@ QString trend_text(const GroupFacts& f) {
 
 }  // namespace
 
-// The classic coordinator is the only one that there is; a new one says so in the view, and this becomes longer.
 GroupKind kind_of(const observe::GroupView& group) {
+  if (group.kind == event::GroupProtocol::consumer) {
+    return GroupKind::consumer;
+  }
   return group.protocol_type.empty()         ? GroupKind::offsets
          : group.protocol_type == "consumer" ? GroupKind::classic
                                              : GroupKind::other;
@@ -56,10 +59,56 @@ QString kind_words(GroupKind kind) {
 }
 
 QString group_kind(const observe::GroupView& group) {
-  if (group.protocol_type.empty()) {
-    return words(QT_TRANSLATE_NOOP("hw::ui::GroupModel", "offsets only"));
+  const GroupKind kind = kind_of(group);
+  return kind == GroupKind::other ? QString::fromStdString(group.protocol_type) : kind_words(kind);
+}
+
+QString count_words(event::GroupProtocol kind, std::int32_t generation) {
+  return (kind == event::GroupProtocol::consumer ? words(QT_TRANSLATE_NOOP("hw::ui::GroupModel", "epoch %1"))
+                                                 : words(QT_TRANSLATE_NOOP("hw::ui::GroupModel", "gen %1")))
+      .arg(generation);
+}
+
+QString count_sentence(event::GroupProtocol kind, std::int32_t generation) {
+  return (kind == event::GroupProtocol::consumer ? words(QT_TRANSLATE_NOOP("hw::ui::GroupModel", "epoch %1"))
+                                                 : words(QT_TRANSLATE_NOOP("hw::ui::GroupModel", "generation %1")))
+      .arg(generation);
+}
+
+QString partition_words(const std::vector<std::pair<std::string, PartitionIndex>>& partitions) {
+  QStringList texts;
+  for (std::size_t i = 0; i < partitions.size();) {
+    const std::string& topic = partitions[i].first;
+    QStringList runs;
+    while (i < partitions.size() && partitions[i].first == topic) {
+      const std::int32_t first = partitions[i].second.value();
+      std::int32_t last = first;
+      while (++i < partitions.size() && partitions[i].first == topic && partitions[i].second.value() == last + 1) {
+        ++last;
+      }
+      runs << (first == last ? QString::number(first) : QStringLiteral("%1%2%3").arg(first).arg(last == first + 1 ? QStringLiteral(", ") : QStringLiteral("–")).arg(last));
+    }
+    texts << QStringLiteral("%1 %2").arg(QString::fromStdString(topic), runs.join(QStringLiteral(", ")));
   }
-  return group.protocol_type == "consumer" ? QStringLiteral("classic") : QString::fromStdString(group.protocol_type);
+  return texts.join(QStringLiteral(", "));
+}
+
+QString target_words(const event::GroupAssigned::Member& member) {
+  if (member.epoch < 0) {
+    return {};
+  }
+  std::vector<std::pair<std::string, PartitionIndex>> more;
+  std::vector<std::pair<std::string, PartitionIndex>> less;
+  std::set_difference(member.target.begin(), member.target.end(), member.partitions.begin(), member.partitions.end(), std::back_inserter(more));
+  std::set_difference(member.partitions.begin(), member.partitions.end(), member.target.begin(), member.target.end(), std::back_inserter(less));
+  QStringList texts;
+  if (!less.empty()) {
+    texts << words(QT_TRANSLATE_NOOP("hw::ui::GroupModel", "gives back %1")).arg(partition_words(less));
+  }
+  if (!more.empty()) {
+    texts << words(QT_TRANSLATE_NOOP("hw::ui::GroupModel", "waits for %1")).arg(partition_words(more));
+  }
+  return texts.join(QStringLiteral(", "));
 }
 
 Glyph state_glyph(const observe::GroupView& group) {
@@ -101,12 +150,28 @@ GroupStatus group_status(const GroupFacts& f) {
   return {status_word(f.status), glyph_of(f.status), severity(f.status)};
 }
 
+QString state_rule(const observe::GroupView& group) {
+  if (group.kind != event::GroupProtocol::consumer) {
+    return {};
+  }
+  if (group.state == "Assigning") {
+    return words(QT_TRANSLATE_NOOP("hw::ui::GroupModel", "The group's epoch is newer than its target assignment: the coordinator computes the next one"));
+  }
+  if (group.state == "Reconciling") {
+    return words(QT_TRANSLATE_NOOP("hw::ui::GroupModel", "The target is known; members give back and take partitions until all have reached it, and read what they keep"));
+  }
+  return {};
+}
+
 QString rebalancing_words(const observe::GroupView& group, std::int64_t now_ms) {
   const std::int64_t ms = now_ms - group.rebalancing_since.ms;
   return ms < 1'000 ? words(QT_TRANSLATE_NOOP("hw::ui::GroupModel", "< 1 s")) : format_duration(ms / 1'000 * 1'000);
 }
 
-bool eager(const event::GroupRebalanced& rebalance) { return rebalance.kept == 0; }
+// In a consumer group nobody ever stops for the others.
+bool eager(const event::GroupRebalanced& rebalance) {
+  return rebalance.kind == event::GroupProtocol::classic && rebalance.kept == 0;
+}
 
 QString ago_words(std::int64_t ms) {
   if (ms < 5'000) {
@@ -160,6 +225,12 @@ QString trigger_words(const event::GroupRebalanced& rebalance) {
       break;
     case Cause::group_too_large:
       text = words(QT_TRANSLATE_NOOP("hw::ui::GroupModel", "more members than group.max.size allows"));
+      break;
+    case Cause::topics_changed:
+      text = words(QT_TRANSLATE_NOOP("hw::ui::GroupModel", "the topics that it reads changed"));
+      break;
+    case Cause::revoke_expired:
+      text = words(QT_TRANSLATE_NOOP("hw::ui::GroupModel", "%1 did not give its partitions back in time (max.poll.interval.ms)"));
       break;
   }
   if (text.contains(QLatin1String("%1"))) {
@@ -561,11 +632,13 @@ QVariant GroupModel::data(const QModelIndex& index, int role) const {
     }
     case detail_role: {
       const observe::GroupView& g = *known_.find(row.id)->second.facts.group;
-      return column == state && g.generation > 0 ? tr("gen %1").arg(g.generation) : QString();
+      return column == state && g.generation > 0 ? count_words(g.kind, g.generation) : QString();
     }
     case Qt::ToolTipRole: {
       const GroupFacts& f = known_.find(row.id)->second.facts;
       switch (column) {
+        case state:
+          return state_rule(*f.group);
         case status:
           return f.group->rebalancing_since.ms > 0 ? tr("A rebalance runs; how far the group is behind is judged after it")
                  : f.lag_known                     ? status_rule(f.status)

@@ -57,10 +57,20 @@ inline constexpr std::array<GroupKind, 6> kGroupKinds = {GroupKind::classic, Gro
                                                          GroupKind::streams, GroupKind::other,    GroupKind::offsets};
 [[nodiscard]] GroupKind kind_of(const observe::GroupView& group);
 [[nodiscard]] QString kind_words(GroupKind kind);
-// "classic", "connect", "offsets only": what kind of group this is.
+// "gen 5", of a consumer group "epoch 5": what counts its rebalances.
+[[nodiscard]] QString count_words(event::GroupProtocol kind, std::int32_t generation);
+// "generation 5", "epoch 5": the same in a sentence.
+[[nodiscard]] QString count_sentence(event::GroupProtocol kind, std::int32_t generation);
+// What the group's target and what a member has differ in: "gives back orders 2–3", "waits for orders 0"; empty: nothing.
+[[nodiscard]] QString target_words(const event::GroupAssigned::Member& member);
+// "orders 0–2, 5, audit 1"
+[[nodiscard]] QString partition_words(const std::vector<std::pair<std::string, PartitionIndex>>& partitions);
+// "classic", "consumer", "connect", "offsets only": what kind of group this is.
 [[nodiscard]] QString group_kind(const observe::GroupView& group);
 [[nodiscard]] Glyph state_glyph(const observe::GroupView& group);
 [[nodiscard]] QString state_words(const std::string& state);  // "Stable", "Members join"
+// What a state of a consumer group means; empty: it needs no words.
+[[nodiscard]] QString state_rule(const observe::GroupView& group);
 // Why a group is in its state, as its coordinator told it, with as much of each member's id as tells members apart.
 [[nodiscard]] QString reason_words(const std::string& reason);
 

@@ -63,7 +63,9 @@ void ClassicMembers::join(Shard& shard, const wire::JoinGroupRequest& request,
   }
   const bool downgrades = request.group_instance_id && known != nullptr &&
                           migration_.downgrades_replacing(group, *known);
-  if (known != nullptr && known->id != member_id) {
+  const bool was_known = known != nullptr;
+  const bool returned = was_known && known->id != member_id;
+  if (returned) {
     consumer_.replace(shard, group, *known, member_id);
   }
   ConsumerMember wanted;
@@ -108,7 +110,11 @@ void ClassicMembers::join(Shard& shard, const wire::JoinGroupRequest& request,
     migration_.downgrade(shard, changed, {}, member_id + " came back with the classic protocol",
                          now, stale);
   } else if (shard.staged()) {
-    consumer_.tell(shard, id, member_id + " joined with the classic protocol");
+    consumer_.tell(
+        shard, id,
+        {member_id + " joined with the classic protocol",
+         ConsumerProtocol::triggers_of(step, was_known, returned, *changed.find(member_id))},
+        now);
   }
   consumer_.finish(
       shard,
@@ -256,7 +262,7 @@ void ClassicMembers::leave(Shard& shard, const wire::LeaveGroupRequest& request,
       leaving.insert(member->id);
     }
   }
-  consumer_.fence(shard, id, leaving, "LeaveGroup", now);
+  consumer_.fence(shard, id, leaving, EpochTracker::Cause::member_left, "LeaveGroup", now);
   consumer_.finish(
       shard,
       [this, done, response = std::move(response)](ErrorCode error, Now) {

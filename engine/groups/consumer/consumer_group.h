@@ -32,6 +32,7 @@
 #include "engine/base/ids.h"
 #include "engine/event/counters.h"
 #include "engine/groups/consumer/consumer_records.h"
+#include "engine/groups/consumer/epoch_tracker.h"
 #include "engine/groups/runtime/group.h"
 
 namespace hw::groups {
@@ -159,6 +160,7 @@ class ConsumerGroup final : public Group {
 
   std::map<std::string, Seen, std::less<>> seen;
   std::string told_state;  // and epoch, of the last event
+  EpochTracker tracker;
 
  private:
   void count(const ConsumerMember& member, std::int32_t by);

@@ -16,6 +16,7 @@ namespace hw::groups {
 namespace {
 
 using wire::ErrorCode;
+using Cause = EpochTracker::Cause;
 using Request = wire::ConsumerGroupHeartbeatRequest;
 
 constexpr std::int16_t kOwnMemberIdFrom = 1;  // the client makes its id up, KIP-1082
@@ -76,16 +77,16 @@ std::optional<Refusal> ConsumerProtocol::malformed(const Request& request,
   const std::int32_t epoch = request.member_epoch;
   if (request.member_id.empty() &&
       (version >= kOwnMemberIdFrom || epoch > 0 || epoch == kLeavingEpoch)) {
-    return invalid("MemberId must not be empty.");
+    return invalid("MemberId can't be empty.");
   }
   if (request.group_id.empty()) {
-    return invalid("GroupId must not be empty.");
+    return invalid("GroupId can't be empty.");
   }
   if (is_empty_text(request.instance_id)) {
-    return invalid("InstanceId must not be empty.");
+    return invalid("InstanceId can't be empty.");
   }
   if (is_empty_text(request.rack_id)) {
-    return invalid("RackId must not be empty.");
+    return invalid("RackId can't be empty.");
   }
   if (epoch == 0) {
     if (request.rebalance_timeout_ms == -1) {
@@ -144,13 +145,17 @@ void ConsumerProtocol::heartbeat(Shard& shard, const Request& request,
   const ConsumerGroup* group = shard.find_consumer(id);  // null: its first record makes it
   ConsumerMember wanted;
   wanted.id = member_id;
+  bool known_before = false;
+  bool returned = false;
   if (group != nullptr) {
     const ConsumerMember* known =
         request.instance_id ? group->find_static(*request.instance_id) : group->find(member_id);
     if (known != nullptr && (known->id != member_id || known->epoch == kStaticLeavingEpoch)) {
+      returned = true;
       replace(shard, *group, *known, member_id);
     }
     if (const ConsumerMember* member = group->find(member_id); member != nullptr) {
+      known_before = true;
       wanted = *member;
     }
   }
@@ -215,7 +220,9 @@ void ConsumerProtocol::heartbeat(Shard& shard, const Request& request,
   }
   if (shard.staged()) {
     tell(shard, id,
-         request.member_epoch == 0 ? member_id + " joined" : member_id + " sent a heartbeat");
+         {request.member_epoch == 0 ? member_id + " joined" : member_id + " sent a heartbeat",
+          triggers_of(step, known_before, returned, member)},
+         now);
   }
   finish(
       shard,
@@ -338,9 +345,11 @@ void ConsumerProtocol::leave(Shard& shard, const Request& request, Now now,
     away.epoch = kStaticLeavingEpoch;
     away.revoking.clear();
     shard.stage(current_record(id, away));
-    tell(shard, id, request.member_id + " left and will be back");
+    tell(shard, id,
+         {request.member_id + " left and will be back", {trigger_of(Cause::member_left, away)}},
+         now);
   } else {
-    fence(shard, id, {request.member_id}, request.member_id + " left", now);
+    fence(shard, id, {request.member_id}, Cause::member_left, request.member_id + " left", now);
   }
   finish(
       shard,
@@ -517,9 +526,23 @@ bool ConsumerProtocol::reconcile_member(Shard& shard, const std::string& id,
   return true;
 }
 
+std::vector<EpochTracker::Trigger> ConsumerProtocol::triggers_of(const Step& step, bool known,
+                                                                 bool returned,
+                                                                 const ConsumerMember& member) {
+  if (!known || returned) {
+    return {trigger_of(known ? Cause::static_returned : Cause::member_joined, member)};
+  }
+  if (step.subscription_changed) {
+    return {trigger_of(Cause::subscription_changed, member)};
+  }
+  return step.epoch_raised
+             ? std::vector<EpochTracker::Trigger>{trigger_of(Cause::topics_changed, member)}
+             : std::vector<EpochTracker::Trigger>{};
+}
+
 void ConsumerProtocol::fence(Shard& shard, const std::string& id,
-                             const std::set<std::string>& members, const std::string& why,
-                             Now now) {
+                             const std::set<std::string>& members, Cause cause,
+                             const std::string& why, Now now) {
   if (members.empty()) {
     return;
   }
@@ -532,7 +555,9 @@ void ConsumerProtocol::fence(Shard& shard, const std::string& id,
     return;
   }
   std::map<std::string, std::int32_t> gone;  // expressions, and how many of their subscribers go
+  Why told{why};
   for (const std::string& member : members) {
+    told.triggers.push_back(trigger_of(cause, *group.find(member)));
     if (const std::string& regex = group.find(member)->regex; !regex.empty()) {
       ++gone[regex];
     }
@@ -553,7 +578,7 @@ void ConsumerProtocol::fence(Shard& shard, const std::string& id,
   if (group.is_empty()) {  // there is nobody whom a pause before the next target would spare
     shard.stage(target_record(id, group.epoch(), 0));
   }
-  tell(shard, id, why);
+  tell(shard, id, told, now);
 }
 
 void ConsumerProtocol::finish(Shard& shard, Shard::Outcome outcome, Now now) {
@@ -678,7 +703,8 @@ void ConsumerProtocol::resolve_regexes(Shard& shard, const std::string& id, Now 
   if (changed || hash != group->metadata_hash()) {
     raise_epoch(shard, id, hash);
     group->metadata_seen(group->epoch());
-    tell(shard, id, "topics that match were looked up");
+    tell(shard, id,
+         {"topics that match were looked up", {trigger_of(Cause::topics_changed, ConsumerMember())}}, now);
   }
   finish(
       shard, [](ErrorCode, Now) {}, now);
@@ -746,6 +772,7 @@ void ConsumerProtocol::timer(Shard& shard, const TimerKey& key, Now now) {
     return;
   }
   std::string why = key.member;
+  Cause cause = Cause::session_expired;
   switch (key.kind) {
     case TimerKey::Kind::session:
       why += " sent no heartbeat in time";
@@ -754,12 +781,15 @@ void ConsumerProtocol::timer(Shard& shard, const TimerKey& key, Now now) {
       if (member->state != MemberState::unrevoked) {
         return;
       }
+      cause = Cause::revoke_expired;
       why += " did not give its partitions back in time";
       break;
     case TimerKey::Kind::member_join:
+      cause = Cause::join_expired;
       why += " did not join again in time";
       break;
     case TimerKey::Kind::member_sync:
+      cause = Cause::sync_expired;
       why += " did not ask for its assignment in time";
       break;
     case TimerKey::Kind::heartbeat:
@@ -769,24 +799,25 @@ void ConsumerProtocol::timer(Shard& shard, const TimerKey& key, Now now) {
     case TimerKey::Kind::expire_offsets:
       return;
   }
-  fence(shard, key.group, {key.member}, why, now);
+  fence(shard, key.group, {key.member}, cause, why, now);
   finish(
       shard, [](ErrorCode, Now) {}, now);
 }
 
 void ConsumerProtocol::restored(Shard& shard, const std::string& id, const std::string& why,
                                 Now now) {
-  const ConsumerGroup* group = shard.find_consumer(id);
+  ConsumerGroup* group = shard.find_consumer(id);
   if (group == nullptr) {
     return;
   }
+  group->tracker.loaded(*group);
   for (const auto& [member_id, member] : group->members()) {
     start_session(shard, id, member_id, session_timeout_ms(id), now);
     if (member.state == MemberState::unrevoked) {
       schedule(shard, TimerKey::Kind::rebalance, id, member_id, member.rebalance_timeout_ms, now);
     }
   }
-  tell(shard, id, why);
+  tell(shard, id, {why}, now);
 }
 
 void ConsumerProtocol::loaded(Shard& shard, Now now) {
@@ -862,7 +893,7 @@ wire::ConsumerGroupDescribeResponse::DescribedGroup ConsumerProtocol::describe(
   return answer;
 }
 
-void ConsumerProtocol::tell(Shard& shard, const std::string& id, const std::string& why) {
+void ConsumerProtocol::tell(Shard& shard, const std::string& id, const Why& why, Now now) {
   ConsumerGroup* group = shard.find_consumer(id);
   if (group == nullptr) {
     return;
@@ -872,12 +903,22 @@ void ConsumerProtocol::tell(Shard& shard, const std::string& id, const std::stri
   std::string state = std::string(group->state_text()) + "@" + std::to_string(group->epoch());
   if (state != group->told_state) {
     group->told_state = std::move(state);
-    runtime_.emit(event::GroupStateChanged{id, group->state_text(), group->epoch(), protocol, why,
-                                           group->protocol_type_text()});
+    runtime_.emit(event::GroupStateChanged{id, group->state_text(), group->epoch(), protocol,
+                                           why.text, group->protocol_type_text(),
+                                           event::GroupProtocol::consumer});
   }
+  using Named = std::vector<std::pair<std::string, PartitionIndex>>;
+  const auto add = [&](Named& named, const Uuid& topic_id, PartitionIndex partition) {
+    const metadata::TopicImage* topic = runtime_.image->find_topic(topic_id);
+    if (topic != nullptr) {
+      named.emplace_back(topic->name, partition);
+    }
+  };
   event::GroupAssigned assigned;
   assigned.group = id;
   assigned.generation = group->epoch();
+  assigned.kind = event::GroupProtocol::consumer;
+  assigned.target_epoch = group->target_epoch();
   for (const auto& [member_id, member] : group->members()) {
     event::GroupAssigned::Member entry;
     entry.member_id = member_id;
@@ -897,18 +938,26 @@ void ConsumerProtocol::tell(Shard& shard, const std::string& id, const std::stri
     entry.topics.assign(topics.begin(), topics.end());
     for (const Owned* owned : {&member.assigned, &member.revoking}) {
       for (const auto& [topic_id, partitions] : *owned) {
-        const metadata::TopicImage* topic = runtime_.image->find_topic(topic_id);
         for (const auto& [partition, epoch] : partitions) {
-          if (topic != nullptr) {
-            entry.partitions.emplace_back(topic->name, partition);
-          }
+          add(entry.partitions, topic_id, partition);
         }
       }
     }
+    for (const auto& [topic_id, partitions] : group->target_of(member_id)) {
+      for (const PartitionIndex partition : partitions) {
+        add(entry.target, topic_id, partition);
+      }
+    }
     std::sort(entry.partitions.begin(), entry.partitions.end());
+    std::sort(entry.target.begin(), entry.target.end());
+    entry.epoch = member.epoch;
+    entry.speaks_classic = member.classic.has_value();
     assigned.members.push_back(std::move(entry));
   }
   runtime_.emit(std::move(assigned));
+  if (auto over = group->tracker.changed(*group, protocol, why.triggers, now)) {
+    runtime_.emit(std::move(*over));
+  }
 }
 
 }  // namespace hw::groups

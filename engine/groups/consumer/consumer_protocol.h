@@ -30,6 +30,12 @@ namespace hw::groups {
 
 class Migration;
 
+// Why a group changes, for those who watch.
+struct Why {
+  std::string text;
+  std::vector<EpochTracker::Trigger> triggers{};
+};
+
 // Why a request is turned away.
 struct Refusal {
   wire::ErrorCode error = wire::ErrorCode::none;
@@ -66,6 +72,11 @@ class ConsumerProtocol {
     bool epoch_raised = false;
   };
 
+  // What a member's step means to those who watch. `known`: it was there already; `returned`: a
+  // static one, under another id or after a while.
+  [[nodiscard]] static std::vector<EpochTracker::Trigger> triggers_of(const Step& step, bool known,
+                                                                      bool returned,
+                                                                      const ConsumerMember& member);
   // Whether one more member has no place.
   [[nodiscard]] bool full(const ConsumerGroup& group, std::string_view member,
                           const std::optional<std::string>& instance) const;
@@ -83,7 +94,7 @@ class ConsumerProtocol {
                                       bool subscription_changed, Now now);
   // Takes members out of a group, which may make it a classic one.
   void fence(Shard& shard, const std::string& group, const std::set<std::string>& members,
-             const std::string& why, Now now);
+             EpochTracker::Cause cause, const std::string& why, Now now);
   void start_session(Shard& shard, const std::string& group, const std::string& member,
                      std::int64_t timeout_ms, Now now);
   void schedule(Shard& shard, TimerKey::Kind kind, const std::string& group,
@@ -92,8 +103,8 @@ class ConsumerProtocol {
   void cancel_all(Shard& shard, const std::string& group, const std::string& member);
   // Appends what is staged, or waits for what is on its way; then `outcome`.
   void finish(Shard& shard, Shard::Outcome outcome, Now now);
-  // Events: the state if it is another one, and who has what.
-  void tell(Shard& shard, const std::string& group, const std::string& why);
+  // Events: the state if it is another one, who has what, and a rebalance that is over.
+  void tell(Shard& shard, const std::string& group, const Why& why, Now now);
   [[nodiscard]] std::int64_t session_timeout_ms(const std::string& group) const;
   // The hash of the metadata of these topics.
   [[nodiscard]] std::int64_t hash_of(

@@ -146,6 +146,9 @@ std::optional<Refusal> Migration::upgrade(Shard& shard, ClassicGroup& group, Now
     shard.stage(current_record(id, member));
     consumer_.start_session(shard, id, member.id, member.classic->session_timeout_ms, now);
   }
+  if (ConsumerGroup* taken_over = shard.find_consumer(id); taken_over != nullptr) {
+    taken_over->tracker.loaded(*taken_over);
+  }
   return std::nullopt;
 }
 
