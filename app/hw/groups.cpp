@@ -99,6 +99,9 @@ void print_json(const node::GroupDetail& group, const std::vector<Row>& rows, st
     object.text("id", member.id).text("client_id", member.client_id).text("host", member.host);
     member.instance_id ? object.text("instance_id", *member.instance_id) : object.null("instance_id");
     object.number("partitions", static_cast<std::int64_t>(member.partitions.size()));
+    if (member.epoch >= 0) {
+      object.number("epoch", member.epoch).number("target_partitions", static_cast<std::int64_t>(member.target.size()));
+    }
     members.push_back(object.str());
   }
   std::vector<std::string> partitions;
@@ -112,8 +115,15 @@ void print_json(const node::GroupDetail& group, const std::vector<Row>& rows, st
     partitions.push_back(object.str());
   }
   JsonObject object;
-  object.text("group", group.id).text("state", group.state).text("protocol_type", group.protocol_type).text("assignor", group.protocol);
+  object.text("group", group.id)
+      .text("state", group.state)
+      .text("type", group.type)
+      .text("protocol_type", group.protocol_type)
+      .text("assignor", group.protocol);
   object.number("coordinator", group.coordinator).number("lag", lag);
+  if (group.epoch >= 0) {
+    object.number("epoch", group.epoch).number("target_epoch", group.target_epoch);
+  }
   object.raw("members", json_array(members)).raw("partitions", json_array(partitions));
   fmt::print("{}\n", object.str());
 }
@@ -138,18 +148,32 @@ int describe(const GroupArguments& arguments, const Common& common) {
       print_json(*group, *rows, lag);
       continue;
     }
-    fmt::print("{}{}  {}{}  {}  coordinator {}  lag {}\n", first ? "" : "\n", group->id, group->state,
-               group->protocol.empty() ? "" : "  assignor " + group->protocol,
-               counted(static_cast<std::int64_t>(group->members.size()), "member"), group->coordinator, count_text(lag));
+    const std::string epochs = group->epoch < 0
+                                   ? ""
+                                   : fmt::format("  consumer  epoch {}{}", group->epoch,
+                                                 group->target_epoch == group->epoch ? "" : fmt::format(" (target {})", group->target_epoch));
+    fmt::print("{}{}  {}{}{}  {}  coordinator {}  lag {}\n", first ? "" : "\n", group->id, group->state, epochs,
+               group->protocol.empty() ? "" : "  assignor " + group->protocol, counted(static_cast<std::int64_t>(group->members.size()), "member"),
+               group->coordinator, count_text(lag));
     first = false;
     if (arguments.members) {
-      std::vector<std::vector<std::string>> table{{"MEMBER", "CLIENT", "HOST", "INSTANCE", "PARTITIONS"}};
-      for (const node::GroupDetail::Member& member : group->members) {
-        std::string partitions;
-        for (const node::TopicPartitionName& partition : member.partitions) {
-          partitions += fmt::format("{}{}-{}", partitions.empty() ? "" : " ", partition.topic, partition.partition);
+      const auto names = [](const std::vector<node::TopicPartitionName>& partitions) {
+        std::string text;
+        for (const node::TopicPartitionName& partition : partitions) {
+          text += fmt::format("{}{}-{}", text.empty() ? "" : " ", partition.topic, partition.partition);
         }
-        table.push_back({member.id, member.client_id, member.host, member.instance_id.value_or("-"), partitions.empty() ? "none" : partitions});
+        return text.empty() ? "none" : text;
+      };
+      std::vector<std::vector<std::string>> table{{"MEMBER", "CLIENT", "HOST", "INSTANCE", "PARTITIONS"}};
+      if (group->epoch >= 0) {
+        table.front().insert(table.front().end(), {"EPOCH", "TARGET"});
+      }
+      for (const node::GroupDetail::Member& member : group->members) {
+        auto& line = table.emplace_back(
+            std::vector<std::string>{member.id, member.client_id, member.host, member.instance_id.value_or("-"), names(member.partitions)});
+        if (group->epoch >= 0) {
+          line.insert(line.end(), {std::to_string(member.epoch), member.target == member.partitions ? "=" : names(member.target)});
+        }
       }
       if (table.size() > 1) {
         print_table(table);
@@ -292,7 +316,8 @@ void add_groups(CLI::App& cli, Common& common) {
 
   CLI::App* one = add_command(*groups, "list", "Every group with its state", {"hw groups list", "hw groups list --state Empty"});
   one->add_option("like", arguments->names, "only names that fit: '*' is any text, '?' one character");
-  one->add_option("--state", arguments->states, "only these: Stable, Empty, PreparingRebalance, CompletingRebalance, Dead")->take_all();
+  one->add_option("--state", arguments->states, "only these: Stable, Empty, Assigning, Reconciling, PreparingRebalance, CompletingRebalance, Dead")
+      ->take_all();
   one->add_option("--type", arguments->types, "only these: classic, consumer, share, streams")->take_all();
   on(one, list);
 

@@ -17,6 +17,7 @@
 #include "engine/wire/msg/delete_groups.h"
 #include "engine/wire/msg/delete_records.h"
 #include "engine/wire/msg/describe_client_quotas.h"
+#include "engine/wire/msg/consumer_group_describe.h"
 #include "engine/wire/msg/describe_cluster.h"
 #include "engine/wire/msg/describe_configs.h"
 #include "engine/wire/msg/describe_groups.h"
@@ -49,6 +50,69 @@ Result<void> outcome_of(Result<Response> response) {
     return Unexpected(std::move(*error));
   }
   return {};
+}
+
+// Consumer groups are asked for with a request of their own. What DescribeGroups did not find is asked for with it.
+void describe_consumer_groups(const Asker& asker, std::vector<GroupDetail> rows,
+                              const std::function<void(Result<std::vector<GroupDetail>>)>& done) {
+  std::vector<GroupDetail> missing;
+  for (const GroupDetail& row : rows) {
+    if (row.error && row.error->code == Errc::not_found) {
+      missing.push_back(row);
+    }
+  }
+  if (missing.empty()) {
+    return done(std::move(rows));
+  }
+  const auto named = [](const auto& assignment) {
+    std::vector<TopicPartitionName> partitions;
+    for (const auto& topic : assignment.topic_partitions) {
+      for (const PartitionIndex partition : topic.partitions) {
+        partitions.push_back({topic.topic_name, partition.value()});
+      }
+    }
+    std::sort(partitions.begin(), partitions.end());
+    return partitions;
+  };
+  Rounds<GroupDetail>::start(
+      asker, std::move(missing), coordinators<GroupDetail>(),
+      [asker, named](Rounds<GroupDetail>::Wave& wave) {
+        wire::ConsumerGroupDescribeRequest request;
+        for (const std::size_t index : wave.indexes) {
+          request.group_ids.push_back(wave.rows()[index].id);
+        }
+        asker.ask_once<wire::ConsumerGroupDescribeResponse>(wave, std::move(request), [named](auto& waved, auto& response) {
+          for (auto& group : response.groups) {
+            waved.each(group.group_id, group.error_code, group.error_message, [&](GroupDetail& row) {
+              if (row.error) {
+                return;
+              }
+              row.state = group.group_state;
+              row.type = "consumer";
+              row.protocol_type = "consumer";
+              row.protocol = group.assignor_name;
+              row.coordinator = waved.broker;
+              row.epoch = group.group_epoch;
+              row.target_epoch = group.assignment_epoch;
+              for (auto& one : group.members) {
+                row.members.push_back({std::move(one.member_id), std::move(one.instance_id), std::move(one.client_id),
+                                       std::move(one.client_host), named(one.assignment), one.member_epoch,
+                                       named(one.target_assignment)});
+              }
+            });
+          }
+        });
+      },
+      [rows = std::move(rows), done](Result<std::vector<GroupDetail>> found) mutable {
+        // A broker without that request knows no such groups.
+        for (GroupDetail& row : found ? *found : std::vector<GroupDetail>{}) {
+          const auto at = std::find_if(rows.begin(), rows.end(), [&row](const GroupDetail& one) { return one.id == row.id; });
+          if (!row.error && at != rows.end()) {
+            *at = std::move(row);
+          }
+        }
+        done(std::move(rows));
+      });
 }
 
 // Versions above address topics by id, and OffsetFetch 8 asks about several groups.
@@ -448,7 +512,12 @@ void AdminQuestions::describe_groups(std::vector<std::string> ids, Done<std::vec
           }
         });
       },
-      std::move(done));
+      [asker, done = std::move(done)](Result<std::vector<GroupDetail>> described) {
+        if (!described) {
+          return done(std::move(described));
+        }
+        describe_consumer_groups(asker, std::move(*described), done);
+      });
 }
 
 void AdminQuestions::delete_groups(std::vector<std::string> ids, Done<std::vector<GroupResult>> done) const {

@@ -152,12 +152,17 @@ struct GroupDetail {
     std::string client_id;
     std::string host;
     std::vector<TopicPartitionName> partitions;
+    std::int32_t epoch = -1;                 // of a consumer group (KIP-848)
+    std::vector<TopicPartitionName> target;  // the same; what it shall have
   };
   std::string id;
   std::string state;
+  std::string type = "classic";  // or "consumer"
   std::string protocol_type;
   std::string protocol;  // the assignor
   std::int32_t coordinator = -1;
+  std::int32_t epoch = -1;         // of a consumer group
+  std::int32_t target_epoch = -1;  // the same
   std::vector<Member> members;
   std::optional<Error> error;  // a group that does not exist: not_found
 };

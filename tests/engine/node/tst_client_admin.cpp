@@ -6,6 +6,7 @@
 
 #include "engine/node/client_admin.h"
 #include "engine/wire/msg/apis.h"
+#include "engine/wire/msg/consumer_group_heartbeat.h"
 #include "engine/wire/msg/describe_cluster.h"
 #include "engine/wire/msg/heartbeat.h"
 #include "engine/wire/msg/list_offsets.h"
@@ -310,6 +311,47 @@ class TestClientAdmin : public QObject {
       QVERIFY(!(*gone)[0].error);
       QCOMPARE((*gone)[1].error->code, Errc::not_found);
     }
+  }
+
+  // Groups of the consumer protocol are described by another request; one that does not exist is not there in either.
+  void consumerGroups() {
+    Rig rig;
+    QVERIFY(rig.fill());
+    const auto join = [&rig](const std::string& id) {
+      wire::ConsumerGroupHeartbeatRequest request;
+      request.group_id = "modern";
+      request.member_id = id;
+      request.rebalance_timeout_ms = 60'000;
+      request.subscribed_topic_names.emplace().push_back("t");
+      request.topic_partitions.emplace();
+      return ask<wire::ConsumerGroupHeartbeatResponse>([&](auto done) {
+        rig.runner.call(rig.cluster->bootstrap(), client::Target::coordinator_of("modern"), request, std::move(done));
+      });
+    };
+    const auto first = join("one");
+    QVERIFY2(first.has_value(), first ? "" : first.error().detail.c_str());
+    QCOMPARE(first->error_code, wire::ErrorCode::none);
+    const auto second = join("two");
+    QVERIFY(second.has_value());
+    const auto described = ask<std::vector<GroupDetail>>(
+        [&](auto done) { rig.questions().describe_groups({"modern", "other"}, std::move(done)); });
+    QVERIFY(described.has_value());
+    const GroupDetail& group = described->front();
+    QVERIFY2(!group.error, group.error ? group.error->detail.c_str() : "");
+    QCOMPARE(group.type, std::string("consumer"));
+    QCOMPARE(group.protocol, std::string("uniform"));
+    QVERIFY(group.epoch > 0);
+    QCOMPARE(group.members.size(), std::size_t{2});
+    // The second one came within group.consumer.assignment.interval.ms: whatever the target says by now, the first reads all.
+    for (const GroupDetail::Member& member : group.members) {
+      QCOMPARE(member.partitions.size(), member.id == "one" ? std::size_t{3} : std::size_t{0});
+      QVERIFY(member.epoch >= 0);
+    }
+    QCOMPARE((*described)[1].error->code, Errc::not_found);
+    const auto listed = ask<std::vector<GroupRow>>([&](auto done) { rig.questions().list_groups({}, {"consumer"}, std::move(done)); });
+    QVERIFY(listed.has_value());
+    QCOMPARE(listed->size(), std::size_t{1});
+    QCOMPARE(listed->front().type, std::string("consumer"));
   }
 
   void cluster() {
