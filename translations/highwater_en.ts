@@ -419,10 +419,10 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>consumer group %1, %2, generation %3, %Ln members</source>
+        <source>consumer group %1, %2, %3, %Ln members</source>
         <translation>
-            <numerusform>consumer group %1, %2, generation %3, %Ln member</numerusform>
-            <numerusform>consumer group %1, %2, generation %3, %Ln members</numerusform>
+            <numerusform>consumer group %1, %2, %3, %Ln member</numerusform>
+            <numerusform>consumer group %1, %2, %3, %Ln members</numerusform>
         </translation>
     </message>
     <message numerus="yes">
@@ -643,6 +643,13 @@
         <translation>
             <numerusform>%Ln partition is on its way (dashed): its reader has given it back, the next assignment hands it on. Nobody reads it meanwhile.</numerusform>
             <numerusform>%Ln partitions are on their way (dashed): their readers have given them back, the next assignment hands them on. Nobody reads them meanwhile.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln partition(s) change hands, dashed: the reader gives back with a heartbeat, the next one takes with its own. All others are read on.</source>
+        <translation>
+            <numerusform>%Ln partition changes hands (dashed): its reader gives it back with a heartbeat, the next one takes it with its own. All others are read on.</numerusform>
+            <numerusform>%Ln partitions change hands (dashed): their readers give them back with a heartbeat, the next ones take them with their own. All others are read on.</numerusform>
         </translation>
     </message>
 </context>

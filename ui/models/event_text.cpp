@@ -352,9 +352,8 @@ class Teller {
   void operator()(const event::GroupStateChanged& e) {
     const bool stable = e.state == "Stable";
     const bool idle = e.state == "Empty" || e.state == "Dead";
-    QString sentence = tr(QT_TRANSLATE_NOOP("Events", "Group %1 is %2, generation %3"))
-                           .arg(text_of(e.group), text_of(e.state))
-                           .arg(e.generation);
+    QString sentence = tr(QT_TRANSLATE_NOOP("Events", "Group %1 is %2, %3"))
+                           .arg(text_of(e.group), text_of(e.state), count_sentence(e.kind, e.generation));
     if (!e.reason.empty()) {
       sentence += QStringLiteral(" (%1)").arg(reason_words(e.reason));
     }

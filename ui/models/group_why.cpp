@@ -51,7 +51,8 @@ GroupVerdict why(const GroupFacts& f, const std::vector<KeyCounter::Share>& keys
   GroupVerdict v;
   const observe::GroupView& g = *f.group;
   if (g.rebalancing_since.ms > 0) {
-    const bool cooperative = g.protocol.find("cooperative") != std::string::npos;
+    const bool cooperative =
+        g.kind == event::GroupProtocol::consumer || g.protocol.find("cooperative") != std::string::npos;
     v.headline = (cooperative ? tr(T("The group rebalances, for %1 now; members go on with what they keep."))
                               : tr(T("The group rebalances, for %1 now; its members read nothing meanwhile.")))
                      .arg(rebalancing_words(g, now_ms));

@@ -569,13 +569,17 @@ void about_group(InspectorFacts& out, const ClusterView& view, const Selection& 
     missing(out, InspectorText::tr("Consumer group"));
     return;
   }
-  out.subtitle = InspectorText::tr("Consumer group · classic");
+  out.subtitle = InspectorText::tr("Consumer group · %1").arg(group_kind(*group));
+  const bool consumer = group->kind == event::GroupProtocol::consumer;
   FactSection s;
   s.label = InspectorText::tr("State");
   const bool stable = group->state == "Stable";
   const bool empty = group->state == "Empty" || group->state == "Dead";
   s.facts.push_back(words(InspectorText::tr("State"), state_words(group->state), stable ? Glyph::disc : (empty ? Glyph::ring : Glyph::quarter)));
-  s.facts.push_back(fact(InspectorText::tr("Generation"), QString::number(group->generation)));
+  s.facts.push_back(fact(consumer ? InspectorText::tr("Group epoch") : InspectorText::tr("Generation"), QString::number(group->generation)));
+  if (consumer) {
+    s.facts.push_back(fact(InspectorText::tr("Target epoch"), QString::number(group->target_epoch)));
+  }
   if (!group->protocol.empty()) {
     s.facts.push_back(fact(InspectorText::tr("Assignor"), text_of(group->protocol)));
   }
@@ -653,8 +657,12 @@ void about_group(InspectorFacts& out, const ClusterView& view, const Selection& 
   out.explain.push_back(explain);
   FactSection states;
   states.label = InspectorText::tr("State");
-  states.prose = InspectorText::tr("Members of a classic group join, one of them (the leader) assigns the partitions, and then all "
-                      "are <b>Stable</b> until somebody joins, leaves or falls silent.");
+  states.prose =
+      consumer ? InspectorText::tr("The coordinator itself assigns the partitions. Whatever changes raises the <b>group epoch</b>; a new target is "
+                                   "computed for it (<b>Assigning</b>), and with their heartbeats members give back and take partitions until each "
+                                   "has reached that epoch (<b>Reconciling</b>). What a member keeps it reads all the time.")
+               : InspectorText::tr("Members of a classic group join, one of them (the leader) assigns the partitions, and then all "
+                                   "are <b>Stable</b> until somebody joins, leaves or falls silent.");
   out.explain.push_back(states);
 }
 
@@ -681,8 +689,14 @@ void about_member(InspectorFacts& out, const ClusterView& view, const Selection&
   if (!member->instance_id.empty()) {
     s.facts.push_back(fact(InspectorText::tr("Instance id"), text_of(member->instance_id)));
   }
-  Fact role = words(InspectorText::tr("Role"), group->leader == member->member_id ? InspectorText::tr("group leader") : InspectorText::tr("member"));
-  s.facts.push_back(role);
+  if (member->epoch >= 0) {
+    s.facts.push_back(words(InspectorText::tr("Member epoch"),
+                            member->epoch == group->generation ? QString::number(member->epoch)
+                                                               : InspectorText::tr("%1, the group is at %2").arg(member->epoch).arg(group->generation)));
+    s.facts.push_back(words(InspectorText::tr("Protocol"), member->speaks_classic ? InspectorText::tr("classic, in a consumer group") : kind_words(GroupKind::consumer)));
+  } else {
+    s.facts.push_back(words(InspectorText::tr("Role"), group->leader == member->member_id ? InspectorText::tr("group leader") : InspectorText::tr("member")));
+  }
   if (member->connection.value() != 0) {
     s.facts.push_back(linked(fact(InspectorText::tr("Connection"), QStringLiteral("conn%1").arg(member->connection.value())),
                              Selection::ofConnection(member->connection.value())));
@@ -691,9 +705,19 @@ void about_member(InspectorFacts& out, const ClusterView& view, const Selection&
   out.overview.push_back(s);
   FactSection owned;
   owned.label = InspectorText::tr("Reads");
-  for (const auto& [topic, index] : member->partitions) {
-    owned.facts.push_back(linked(words(QStringLiteral("%1/%2").arg(text_of(topic)).arg(index.value()), InspectorText::tr("assigned")),
-                                 Selection::ofPartition(text_of(topic), index.value())));
+  const auto list = [&owned](const std::pair<std::string, PartitionIndex>& partition, const QString& how) {
+    owned.facts.push_back(linked(words(QStringLiteral("%1/%2").arg(text_of(partition.first)).arg(partition.second.value()), how),
+                                 Selection::ofPartition(text_of(partition.first), partition.second.value())));
+  };
+  const auto in = [](const auto& partitions, const auto& partition) { return std::binary_search(partitions.begin(), partitions.end(), partition); };
+  for (const auto& partition : member->partitions) {
+    const bool stays = member->epoch < 0 || in(member->target, partition);
+    list(partition, stays ? InspectorText::tr("assigned") : InspectorText::tr("to be given back"));
+  }
+  for (const auto& partition : member->target) {
+    if (!in(member->partitions, partition)) {
+      list(partition, InspectorText::tr("to come"));
+    }
   }
   if (owned.facts.empty()) {
     owned.note = InspectorText::tr("Nothing: there are more members than partitions.");

@@ -6,6 +6,7 @@
 #include <QJsonObject>
 
 #include "engine/observe/protocol_names.h"
+#include "ui/models/group_model.h"
 
 namespace hw::ui {
 
@@ -58,11 +59,18 @@ QJsonObject member_object(const event::GroupAssigned::Member& m) {
   if (!m.instance_id.empty()) {
     out["group_instance_id"] = text_of(m.instance_id);
   }
-  QJsonArray owned;
-  for (const auto& [topic, index] : m.partitions) {
-    owned.append(QStringLiteral("%1/%2").arg(text_of(topic)).arg(index.value()));
+  const auto names = [](const std::vector<std::pair<std::string, PartitionIndex>>& partitions) {
+    QJsonArray array;
+    for (const auto& [topic, index] : partitions) {
+      array.append(QStringLiteral("%1/%2").arg(text_of(topic)).arg(index.value()));
+    }
+    return array;
+  };
+  out["partitions"] = names(m.partitions);
+  if (m.epoch >= 0) {
+    out["epoch"] = m.epoch;
+    out["target"] = names(m.target);
   }
-  out["partitions"] = owned;
   return out;
 }
 
@@ -108,7 +116,12 @@ void add_connection(QJsonObject& out, const observe::ConnectionView& c) {
 void add_group(QJsonObject& out, const observe::GroupView& group) {
   out["group"] = text_of(group.id);
   out["state"] = text_of(group.state);
-  out["generation"] = group.generation;
+  const bool consumer = group.kind == event::GroupProtocol::consumer;
+  out["kind"] = group_kind(group);
+  out[consumer ? "epoch" : "generation"] = group.generation;
+  if (consumer) {
+    out["target_epoch"] = group.target_epoch;
+  }
   out["protocol"] = text_of(group.protocol);
   QJsonArray members;
   for (const auto& m : group.members) {

@@ -35,24 +35,6 @@ QString AssignmentMatrix::shortMember(const std::string& id, const std::string& 
   return QString::fromStdString(id.substr(0, 8));
 }
 
-QString AssignmentMatrix::partitionWords(const std::vector<std::pair<std::string, PartitionIndex>>& partitions) {
-  QStringList words;
-  for (std::size_t i = 0; i < partitions.size();) {
-    const std::string& topic = partitions[i].first;
-    QStringList runs;
-    while (i < partitions.size() && partitions[i].first == topic) {
-      const std::int32_t first = partitions[i].second.value();
-      std::int32_t last = first;
-      while (++i < partitions.size() && partitions[i].first == topic && partitions[i].second.value() == last + 1) {
-        ++last;
-      }
-      runs << (first == last ? QString::number(first) : QStringLiteral("%1%2%3").arg(first).arg(last == first + 1 ? QStringLiteral(", ") : QStringLiteral("–")).arg(last));
-    }
-    words << QStringLiteral("%1 %2").arg(QString::fromStdString(topic), runs.join(QStringLiteral(", ")));
-  }
-  return words.join(QStringLiteral(", "));
-}
-
 QString AssignmentMatrix::seenWords(std::int64_t ms) {
   const std::int64_t step = in_steps(std::max<std::int64_t>(0, ms));
   return step < 1'000 ? tr("< 1 s ago") : tr("%1 ago").arg(format_duration(step));
@@ -86,12 +68,14 @@ void AssignmentMatrix::show(const GroupFacts* facts, std::int64_t now_ms) {
     // Parts come in order as a rule: then each goes to the end of the map, and there is nothing to sort below.
     for (const GroupFacts::Part& part : facts->parts) {
       place.emplace_hint(place.end(), std::make_pair(std::string_view(part.topic), part.partition.value()), static_cast<int>(columns.size()));
-      columns.push_back({part.topic, part.partition.value(), -1, -1, part.lag.known ? part.lag.records : -1, part.status});
+      columns.push_back({part.topic, part.partition.value(), -1, -1, -1, part.lag.known ? part.lag.records : -1, part.status});
     }
     for (const event::GroupAssigned::Member& m : view.members) {
-      for (const auto& [topic, partition] : m.partitions) {
-        if (place.emplace(std::make_pair(std::string_view(topic), partition.value()), static_cast<int>(columns.size())).second) {
-          columns.push_back({topic, partition.value(), -1, -1, -1, LagStatus::ok});
+      for (const auto* partitions : {&m.partitions, &m.target}) {
+        for (const auto& [topic, partition] : *partitions) {
+          if (place.emplace(std::make_pair(std::string_view(topic), partition.value()), static_cast<int>(columns.size())).second) {
+            columns.push_back({topic, partition.value(), -1, -1, -1, -1, LagStatus::ok});
+          }
         }
       }
     }
@@ -99,12 +83,12 @@ void AssignmentMatrix::show(const GroupFacts* facts, std::int64_t now_ms) {
       // What was given back and never committed is known from its last owner alone.
       for (const auto& [at, member] : last_owner_) {
         if (place.emplace(std::make_pair(std::string_view(at.first), at.second), static_cast<int>(columns.size())).second) {
-          columns.push_back({at.first, at.second, -1, -1, -1, LagStatus::ok});
+          columns.push_back({at.first, at.second, -1, -1, -1, -1, LagStatus::ok});
         }
       }
     }
     for (const event::GroupAssigned::Member& m : view.members) {
-      Member member{m.member_id, m.client_id, m.client_host, m.instance_id, static_cast<int>(m.partitions.size()), -1, 0};
+      Member member{m.member_id, m.client_id, m.client_host, m.instance_id, static_cast<int>(m.partitions.size()), 0, -1, 0};
       if (m.counters != nullptr && m.counters->last_seen_ms.get() > 0) {
         member.seen_ms = in_steps(std::max<std::int64_t>(0, now_ms - m.counters->last_seen_ms.get()));
       }
@@ -113,9 +97,13 @@ void AssignmentMatrix::show(const GroupFacts* facts, std::int64_t now_ms) {
         column.owner = static_cast<int>(members.size());
         member.lag += std::max<std::int64_t>(0, column.lag);
       }
+      for (const auto& [topic, partition] : m.target) {
+        columns[static_cast<std::size_t>(place[{std::string_view(topic), partition.value()}])].to = static_cast<int>(members.size());
+        ++member.wanted;
+      }
       members.push_back(std::move(member));
     }
-    if (rebalancing) {
+    if (rebalancing && view.kind == event::GroupProtocol::classic) {  // a consumer group's target says where they go
       findGivenBack(columns, members);
     }
     // Members that own something first, in the order of what they own; the others below, as they came.
@@ -129,7 +117,8 @@ void AssignmentMatrix::show(const GroupFacts* facts, std::int64_t now_ms) {
     }
     for (std::size_t i = columns.size(); i > 0; --i) {
       // A member keeps its row while its partitions are on the way.
-      const int row = columns[i - 1].owner >= 0 ? columns[i - 1].owner : columns[i - 1].from;
+      const Column& column = columns[i - 1];
+      const int row = column.owner >= 0 ? column.owner : column.from >= 0 ? column.from : column.to;
       if (row >= 0) {
         order[static_cast<std::size_t>(row)].first = static_cast<int>(i - 1);
       }
@@ -145,6 +134,7 @@ void AssignmentMatrix::show(const GroupFacts* facts, std::int64_t now_ms) {
     for (Column& column : columns) {
       column.owner = column.owner < 0 ? -1 : now_at[static_cast<std::size_t>(column.owner)];
       column.from = column.from < 0 ? -1 : now_at[static_cast<std::size_t>(column.from)];
+      column.to = column.to < 0 ? -1 : now_at[static_cast<std::size_t>(column.to)];
     }
   }
   const bool shape = group != group_ || columns.size() != columns_.size() || members.size() != members_.size();
@@ -153,12 +143,13 @@ void AssignmentMatrix::show(const GroupFacts* facts, std::int64_t now_ms) {
   }
   group_ = group;
   const bool structure = shape || !std::equal(columns.begin(), columns.end(), columns_.begin(), [](const Column& a, const Column& b) {
-    return a.topic == b.topic && a.partition == b.partition && a.owner == b.owner && a.from == b.from;
+    return a.topic == b.topic && a.partition == b.partition && a.owner == b.owner && a.from == b.from && a.to == b.to;
   });
   columns_ = std::move(columns);
   members_ = std::move(members);
   idle_ = static_cast<int>(std::count_if(members_.begin(), members_.end(), [](const Member& m) { return m.owned == 0; }));
   on_the_way_ = static_cast<int>(std::count_if(columns_.begin(), columns_.end(), [](const Column& c) { return c.from >= 0; }));
+  wanted_ = static_cast<int>(std::count_if(columns_.begin(), columns_.end(), [](const Column& c) { return c.to >= 0 && c.to != c.owner; }));
   nobody_ = std::any_of(columns_.begin(), columns_.end(), [](const Column& c) { return c.owner < 0; });
   topics_ = 0;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
@@ -273,7 +264,7 @@ QString AssignmentMatrix::objectSentence(int index) const {
         reads << QStringLiteral("%1/%2").arg(QString::fromStdString(c.topic)).arg(c.partition);
       }
     }
-    const QString what = m.owned == 0 ? tr("reads nothing: there are more members than partitions")
+    const QString what = m.owned == 0 ? (m.wanted > 0 ? tr("reads nothing yet: it waits for its partitions") : tr("reads nothing: there are more members than partitions"))
                                       : tr("reads %1%2, %Ln record(s) behind", nullptr, static_cast<int>(std::min<std::int64_t>(m.lag, INT32_MAX)))
                                             .arg(reads.join(QStringLiteral(", ")), m.owned > reads.size() ? QStringLiteral(" …") : QString());
     const QString seen = m.seen_ms < 0 ? QString() : tr(", last heard of %1 ago").arg(format_duration(m.seen_ms));
@@ -286,6 +277,12 @@ QString AssignmentMatrix::objectSentence(int index) const {
   if (c.from >= 0) {
     return tr("%1 is read by nobody, %2: %3 has given it back, and the next assignment hands it on")
         .arg(name, lag, QString::fromStdString(members_[static_cast<std::size_t>(c.from)].client));
+  }
+  if (c.to >= 0 && c.to != c.owner) {
+    const QString next = QString::fromStdString(members_[static_cast<std::size_t>(c.to)].client);
+    return c.owner < 0 ? tr("%1 is read by nobody, %2: %3 takes it with its next heartbeat").arg(name, lag, next)
+                       : tr("%1 is read by %2 until it gives it back, %3: %4 shall have it")
+                             .arg(name, QString::fromStdString(members_[static_cast<std::size_t>(c.owner)].client), lag, next);
   }
   return c.owner < 0 ? tr("%1 is read by nobody, %2").arg(name, lag)
                      : tr("%1 is read by %2, %3, %4")
@@ -309,7 +306,7 @@ int AssignmentMatrix::objectAt(QPointF point) const {
   }
   const Column& c = columns_[column];
   const std::size_t owner = c.owner < 0 ? members_.size() : static_cast<std::size_t>(c.owner);
-  return row == owner || static_cast<int>(row) == c.from ? static_cast<int>(members_.size() + column) : -1;
+  return row == owner || static_cast<int>(row) == c.from || static_cast<int>(row) == c.to ? static_cast<int>(members_.size() + column) : -1;
 }
 
 QString AssignmentMatrix::toolTipAt(QPointF point) const {
@@ -372,7 +369,7 @@ void AssignmentMatrix::paintCanvas(QPainter& p, const QRectF& exposed) {
       const double used = text_fit(p, kPad + 18, y, 60, id, FontRole::data_strong, c.text, Qt::ElideRight);
       text_fit(p, kPad + 18 + std::max(40.0, used + 8), y, kNames - 34 - std::max(40.0, used + 8), QString::fromStdString(m.client),
                FontRole::control, c.text2, Qt::ElideMiddle);
-      if (m.owned == 0 && !gave_back) {
+      if (m.owned == 0 && m.wanted == 0 && !gave_back) {
         text_left(p, columnsLeft() + 4, y, tr("owns nothing"), FontRole::control, c.text3);
       }
       if (m.seen_ms >= 0) {
@@ -382,20 +379,21 @@ void AssignmentMatrix::paintCanvas(QPainter& p, const QRectF& exposed) {
       paint_glyph(p, Glyph::ring, QPointF(kPad + 5, y), 10);
       text_left(p, kPad + 18, y, members_.empty() ? tr("no member") : tr("nobody"), FontRole::control, c.text3);
     }
-    const bool idle = row < members_.size() && members_[row].owned == 0;
+    const bool idle = row < members_.size() && members_[row].owned == 0 && members_[row].wanted == 0;
     for (std::size_t i = first; i < last; ++i) {
       const Column& column = columns_[i];
       const std::size_t owner = column.owner < 0 ? members_.size() : static_cast<std::size_t>(column.owner);
       const QRectF cell = cellOf(i, row);
       if (owner != row) {
-        if (column.from == static_cast<int>(row) && wide >= 8) {
+        const bool shall = column.to == static_cast<int>(row);
+        if ((shall || column.from == static_cast<int>(row)) && wide >= 8) {
           QPen dashed(c.edge, 1);
           dashed.setDashPattern({2, 2});
           p.setPen(dashed);
           p.setBrush(Qt::NoBrush);
           p.drawRect(cell.adjusted(0.5, 0.5, -0.5, -0.5));
           if (wide >= 62) {
-            text_center(p, cell.center().x(), cell.center().y(), tr("gave back"), FontRole::caption, c.text2);
+            text_center(p, cell.center().x(), cell.center().y(), shall ? tr("to come") : tr("gave back"), FontRole::caption, c.text2);
           }
         } else if (!idle && wide >= 30) {
           p.fillRect(QRectF(cell.center().x() - 1.5, y - 1.5, 3, 3), c.border);

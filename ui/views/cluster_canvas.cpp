@@ -10,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "ui/models/group_model.h"
 #include "ui/painting/text.h"
 #include "ui/theme/glyphs.h"
 
@@ -825,9 +826,8 @@ QString ClusterCanvas::objectSentence(int index) const {
       if (g.plain) {
         return tr("%1, a consumer without a group").arg(g.id);
       }
-      const QString told = tr("consumer group %1, %2, generation %3, %Ln members", nullptr, static_cast<int>(g.members.size()))
-                               .arg(g.id, g.state)
-                               .arg(g.generation);
+      const QString told = tr("consumer group %1, %2, %3, %Ln members", nullptr, static_cast<int>(g.members.size()))
+                               .arg(g.id, g.state, count_sentence(g.kind, g.generation));
       return g.trouble.isEmpty() ? told : QStringLiteral("%1: %2, %3").arg(told, g.trouble, g.trouble_sentence);
     }
     case What::member: {
@@ -1129,7 +1129,7 @@ void ClusterCanvas::paintGroupCard(QPainter& p, std::size_t index) {
   const bool steady = !troubled && group.state == QLatin1String("Stable");
   QString state = group.plain ? tr("no group") : (troubled ? group.trouble : group.state);
   if (steady) {
-    state = tr("Stable · gen %1").arg(group.generation);
+    state = tr("Stable · %1").arg(count_words(group.kind, group.generation));
   }
   const double name = place.card.left() + 30;
   double state_width = text_width(state, FontRole::caption);

@@ -304,6 +304,7 @@ void ClusterModel::rebuildGroups() {
     shown.id = text(id);
     shown.state = text(group->state);
     shown.generation = group->generation;
+    shown.kind = group->kind;
     shown.reason = text(group->reason);
     std::vector<const event::GroupAssigned::Member*> members;
     bool one_topic = true;

@@ -97,7 +97,8 @@ class ClusterModel {
   struct Group {
     QString id;
     QString state;
-    std::int32_t generation = 0;
+    std::int32_t generation = 0;  // of a consumer group: its epoch
+    event::GroupProtocol kind = event::GroupProtocol::classic;
     QString reason;
     bool plain = false;  // a consumer without a group
     std::vector<Member> members;

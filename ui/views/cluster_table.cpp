@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "ui/models/group_model.h"
 #include "ui/painting/text.h"
 
 namespace hw::ui {
@@ -46,7 +47,7 @@ bool ClusterTable::refresh(const ClusterModel& model) {
   for (const ClusterModel::Group& g : model.groups()) {
     if (!g.plain) {
       rows.push_back({Selection::ofGroup(g.id),
-                      {g.id, tr("group"), tr("%1, generation %2").arg(g.state).arg(g.generation), {}, {}, {}, {}}});
+                      {g.id, tr("group"), QStringLiteral("%1, %2").arg(g.state, count_sentence(g.kind, g.generation)), {}, {}, {}, {}}});
     }
     for (const ClusterModel::Member& m : g.members) {
       const QStringList chips(m.chips.begin(), m.chips.end());

@@ -531,7 +531,7 @@ ReviewConfigsDialog::Input ConfigPanel::reviewInput() const {
   const observe::ViewPtr view = session_->view();
   if (resource_.kind == ConfigResource::Kind::group) {
     const observe::GroupView* group = view->find_group(resource_.name);
-    input.classic = group != nullptr;  // the coordinator has no others yet
+    input.classic = group != nullptr && group->kind == event::GroupProtocol::classic;
     return input;
   }
   if (resource_.kind != ConfigResource::Kind::broker) {

@@ -515,7 +515,9 @@ void GroupsPage::refreshDetails(std::int64_t now_ms) {
   set(name_, current_);
   matrix_->show(f, now_ms);
   const int moving = matrix_->onTheWay();
-  const QString idle = moving > 0 ? tr("%Ln partition(s) on the way, dashed: the reader has given back, and the next assignment hands on. Nobody reads meanwhile.", nullptr, moving)
+  const int wanted = matrix_->wanted();
+  const QString idle = wanted > 0 ? tr("%Ln partition(s) change hands, dashed: the reader gives back with a heartbeat, the next one takes with its own. All others are read on.", nullptr, wanted)
+                     : moving > 0 ? tr("%Ln partition(s) on the way, dashed: the reader has given back, and the next assignment hands on. Nobody reads meanwhile.", nullptr, moving)
                                   : idle_words(*f->group, matrix_->partitionCount());
   set(idle_, idle);
   idle_->setVisible(!idle.isEmpty());
@@ -524,12 +526,16 @@ void GroupsPage::refreshDetails(std::int64_t now_ms) {
     matrix_table_->setRowCount(rows);
     for (int i = 0; i < rows; ++i) {
       const event::GroupAssigned::Member& m = f->group->members[static_cast<std::size_t>(i)];
-      const QString reads = AssignmentMatrix::partitionWords(m.partitions);
+      QString reads = partition_words(m.partitions);
+      reads = reads.isEmpty() ? tr("nothing") : reads;
+      if (const QString target = target_words(m); !target.isEmpty()) {
+        reads = QStringLiteral("%1 · %2").arg(reads, target);
+      }
       const std::int64_t seen = m.counters == nullptr ? 0 : m.counters->last_seen_ms.get();
       QString host = QString::fromStdString(m.client_host);
       host = host.startsWith(QLatin1Char('/')) ? host.mid(1) : host;  // as Kafka writes an address without a name
       const QString cells[] = {m.instance_id.empty() ? AssignmentMatrix::shortMember(m.member_id, m.client_id) : QString::fromStdString(m.instance_id),
-                               QString::fromStdString(m.client_id), host, reads.isEmpty() ? tr("nothing") : reads,
+                               QString::fromStdString(m.client_id), host, reads,
                                seen > 0 ? AssignmentMatrix::seenWords(now_ms - seen) : QString()};
       const QString tips[] = {QString::fromStdString(m.member_id), {}, {}, reads, {}};
       for (int c = 0; c < 5; ++c) {

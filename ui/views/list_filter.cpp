@@ -144,8 +144,9 @@ const filter::VocabularyPtr& group_vocabulary() {
           filter::make_field(GroupField::name, "name", Type::text, T("the group's id")),
           filter::make_field(GroupField::state, "state", Type::text, T("Stable, Empty, …"),
                 {QStringLiteral("Stable"), QStringLiteral("Empty"), QStringLiteral("PreparingRebalance"),
-                 QStringLiteral("CompletingRebalance"), QStringLiteral("Dead")}),
-          filter::make_field(GroupField::kind, "kind", Type::text, T("classic, or the client's own protocol")),
+                 QStringLiteral("CompletingRebalance"), QStringLiteral("Assigning"), QStringLiteral("Reconciling"),
+                 QStringLiteral("Dead")}),
+          filter::make_field(GroupField::kind, "kind", Type::text, T("classic, consumer, or the client's own protocol")),
           filter::make_field(GroupField::members, "members", Type::number, T("how many are there")),
           filter::make_field(GroupField::lag, "lag", Type::number, T("records it has not read")),
           filter::make_field(GroupField::lag_offsets, "lag_offsets", Type::number, T("the same in offsets")),
@@ -154,7 +155,7 @@ const filter::VocabularyPtr& group_vocabulary() {
                  status_word(LagStatus::stopped), status_word(LagStatus::rewound), status_word(LagStatus::measuring)}),
           filter::make_field(GroupField::topic, "topic", Type::text, T("a topic it has a position in")),
           filter::make_field(GroupField::client, "client", Type::text, T("the client id of a member")),
-          filter::make_field(GroupField::generation, "generation", Type::number, T("rises with every rebalance")),
+          filter::make_field(GroupField::generation, "generation", Type::number, T("rises with every rebalance; of a consumer group its epoch")),
       },
       std::vector<std::string>{"name"});
   return vocabulary;

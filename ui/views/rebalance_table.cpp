@@ -57,6 +57,11 @@ void RebalanceModel::show(const observe::GroupView* group) {
   const std::string id = group == nullptr ? std::string() : group->id;
   const bool other = id != group_;
   group_ = id;
+  const bool epochs = group != nullptr && group->kind == event::GroupProtocol::consumer;
+  if (epochs != epochs_) {
+    epochs_ = epochs;
+    Q_EMIT headerDataChanged(Qt::Horizontal, generation, generation);
+  }
   std::vector<const event::GroupRebalanced*> keys;
   for (const auto& r : wanted) {
     keys.push_back(r.what.get());
@@ -100,10 +105,15 @@ QVariant RebalanceModel::data(const QModelIndex& index, int role) const {
       return eager(r);
     case Qt::ToolTipRole:
       if (index.column() == stopped) {
-        QStringList lines{tr("Waiting for members to join: %1; assigning: %2")
+        const bool consumer = r.kind == event::GroupProtocol::consumer;
+        QStringList lines{consumer ? tr("The last target after %1; then members gave back and took: %2")
+                                         .arg(short_duration(r.join_us), short_duration(std::max<std::int64_t>(0, r.total_us - r.join_us)))
+                                   : tr("Waiting for members to join: %1; assigning: %2")
                               .arg(short_duration(r.join_us), short_duration(std::max<std::int64_t>(0, r.total_us - r.join_us)))};
         for (const event::GroupRebalanced::Barrier& barrier : r.barriers) {
-          if (lines.size() < 12) {
+          if (lines.size() < 12 && consumer) {
+            lines << tr("%1: had reached its target after %2").arg(QString::fromStdString(barrier.member_id).left(28), short_duration(barrier.synced_us));
+          } else if (lines.size() < 12) {
             lines << tr("%1: joined after %2, had its assignment after %3")
                          .arg(QString::fromStdString(barrier.member_id).left(28),
                               barrier.joined_us < 0 ? QStringLiteral("–") : short_duration(barrier.joined_us),
@@ -155,7 +165,7 @@ QVariant RebalanceModel::headerData(int section, Qt::Orientation orientation, in
   }
   switch (section) {
     case generation:
-      return tr("Gen");
+      return epochs_ ? tr("Epoch") : tr("Gen");
     case time:
       return tr("Time");
     case stopped:

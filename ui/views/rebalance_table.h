@@ -31,6 +31,7 @@ class RebalanceModel : public RowDiffModel {
  private:
   std::vector<observe::GroupView::Rebalance> rows_;
   std::string group_;
+  bool epochs_ = false;  // of a consumer group
 };
 
 class RebalanceTable : public QTableView {

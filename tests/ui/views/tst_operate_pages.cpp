@@ -341,12 +341,51 @@ class TestOperatePages : public QObject {
     show(3, false, {member("old", {0, 1}), member("new", {2})});
     QCOMPARE(matrix.onTheWay(), 0);
     QCOMPARE(said("given it back"), 0);
-    QCOMPARE(AssignmentMatrix::partitionWords({{"a", PartitionIndex(0)}, {"a", PartitionIndex(1)}, {"a", PartitionIndex(2)}, {"b", PartitionIndex(4)}, {"b", PartitionIndex(5)}}),
+    QCOMPARE(partition_words({{"a", PartitionIndex(0)}, {"a", PartitionIndex(1)}, {"a", PartitionIndex(2)}, {"b", PartitionIndex(4)}, {"b", PartitionIndex(5)}}),
              QStringLiteral("a 0–2, b 4, 5"));
     // Who has left gives nothing back.
     show(4, true, {member("old", {0, 1})});
     QCOMPARE(matrix.onTheWay(), 0);
     QCOMPARE(said("is read by nobody"), 1);
+  }
+
+  // A consumer group's coordinator tells where a partition goes: it stands at its reader, and dashed at the next one.
+  void aConsumerGroupsTargetIsShownBesideWhatItReads() {
+    const auto member = [](const char* id, std::vector<std::int32_t> has, std::vector<std::int32_t> target) {
+      event::GroupAssigned::Member m;
+      m.member_id = id;
+      m.client_id = id;
+      m.epoch = 2;
+      for (const std::int32_t partition : has) {
+        m.partitions.emplace_back("orders", PartitionIndex(partition));
+      }
+      for (const std::int32_t partition : target) {
+        m.target.emplace_back("orders", PartitionIndex(partition));
+      }
+      return m;
+    };
+    auto view = std::make_shared<observe::GroupView>();
+    view->id = "billing";
+    view->state = "Reconciling";
+    view->kind = event::GroupProtocol::consumer;
+    view->rebalancing_since.ms = 500;
+    view->members = {member("one", {0, 1}, {0}), member("two", {}, {1}), member("three", {}, {2}), member("four", {}, {})};
+    GroupFacts facts;
+    facts.group = view;
+    AssignmentMatrix matrix;
+    matrix.show(&facts, 1'000);
+    QCOMPARE(matrix.partitionCount(), 3);
+    QCOMPARE(matrix.wanted(), 2);
+    QCOMPARE(matrix.onTheWay(), 0);
+    QStringList sentences;
+    for (int i = 0; i < matrix.objectCount(); ++i) {
+      sentences << matrix.objectSentence(i);
+    }
+    const QString all = sentences.join(QLatin1Char('\n'));
+    QVERIFY2(all.contains("orders/1 is read by one until it gives it back, no position yet: two shall have it"), qPrintable(all));
+    QVERIFY2(all.contains("orders/2 is read by nobody, no position yet: three takes it with its next heartbeat"), qPrintable(all));
+    QCOMPARE(all.count("reads nothing yet: it waits for its partitions"), 2);
+    QCOMPARE(all.count("reads nothing: there are more members than partitions"), 1);
   }
 
   void offsetsAreResetAfterADryRunAndPutBack() {
