@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "engine/base/assert.h"
 #include "engine/client/consumer_detail.h"
 
 namespace hw::client {
@@ -21,7 +22,9 @@ Consumer::Consumer(ConsumerConfig config, Instant now) : config_(std::move(confi
   for (const std::string& topic : subscribed_) {
     cluster_.want(topic);
   }
-  if (config_.topic_matches) {
+  HW_ASSERT(!coordinator_assigns() || !config_.member_id.empty(), "a member of a consumer group has an id of its own");
+  member_id_ = config_.member_id;
+  if (config_.topic_matches || !config_.topic_regex.empty()) {
     cluster_.want_all();
   }
   if (grouped()) {
@@ -117,13 +120,13 @@ void Consumer::take(const Answer& answer, const Pending& pending, Instant now, C
       take_find(answer, now, out);
       break;
     case Ask::join:
-      take_join(answer, now, out);
+      coordinator_assigns() ? take_told(answer, pending, now, out) : take_join(answer, now, out);
       break;
     case Ask::sync:
       take_sync(answer, now, out);
       break;
     case Ask::heartbeat:
-      take_heartbeat(answer, pending, now, out);
+      coordinator_assigns() ? take_told(answer, pending, now, out) : take_heartbeat(answer, pending, now, out);
       break;
     case Ask::leave:
       state_ = State::closed;
@@ -319,7 +322,7 @@ void Consumer::close(Instant now, ConsumerOutputs& out) {
     commit_asked_ = false;  // one that is under way may hold older positions
     send_commit(now, out);
   }
-  if (config_.group_instance_id) {  // a static member stays: it is expected back (KIP-345)
+  if (config_.group_instance_id && !coordinator_assigns()) {  // a static member stays: it is expected back (KIP-345)
     if (!commit_asked_) {
       end();
       return;

@@ -7,6 +7,10 @@
 //      ▲ coordinator lost                                      ├─▶ late: the handler took too long, the group was left
 //                                                              └─▶ close(): commit, leave (static members stay)
 //
+// or of a consumer group (KIP-848), where the coordinator assigns and one request says everything:
+//
+//   finding ─▶ joining ─▶ stable: tells what changed, takes up what it is given; fenced: all is lost, joining
+//
 // Where every assignor on offer cooperates, a rebalance takes away only what moves; otherwise everything is revoked first.
 //
 // A partition begins at its committed offset; without one, or when that is out of range, where `reset` says. When a partition's
@@ -47,6 +51,7 @@ enum class OffsetReset : std::uint8_t {
   none,         // an error that ends the consumer
   by_duration,  // the first record not older than reset_duration (KIP-1106)
 };
+enum class GroupProtocol : std::uint8_t { classic, consumer };  // group.protocol
 enum class CommitMode : std::uint8_t { interval, after_work, before_work, manual };
 // Where to begin, besides offsets (>= 0): what ListOffsets calls these.
 inline constexpr std::int64_t kFromEarliest = -2;
@@ -56,6 +61,10 @@ struct ConsumerConfig {
   ClusterConfig cluster;
   std::string group_id;  // empty: no group
   std::optional<std::string> group_instance_id = std::nullopt;  // a static member (KIP-345)
+  GroupProtocol protocol = GroupProtocol::classic;
+  std::string member_id = {};        // consumer protocol: a new id, which this client keeps (KIP-1082); REQUIRED there
+  std::string topic_regex = {};      // consumer protocol: in RE2's syntax; the coordinator says which topics match
+  std::string remote_assignor = {};  // consumer protocol: group.remote.assignor; empty: the group's own choice
   std::vector<std::string> topics;
   std::function<bool(const std::string&)> topic_matches = {};   // a pattern: topics besides `topics`, also later ones
   struct Start {
@@ -260,6 +269,8 @@ class Consumer {
   void take_join(const Answer& answer, Instant now, ConsumerOutputs& out);
   void take_sync(const Answer& answer, Instant now, ConsumerOutputs& out);
   void take_heartbeat(const Answer& answer, const Pending& pending, Instant now, ConsumerOutputs& out);
+  void become_stable(Instant now);
+  void forget_member_id();
   template <class R>
   bool read_group_answer(const Answer& answer, const char* name, R& response, Instant now, ConsumerOutputs& out);
   void lose_membership(Instant now, ConsumerOutputs& out);
@@ -267,6 +278,14 @@ class Consumer {
   void revoke_all(bool lost, ConsumerOutputs& out);
   void assign(const std::vector<TopicPartition>& partitions, Instant now, ConsumerOutputs& out);
   [[nodiscard]] std::map<std::string, std::int32_t> partition_counts(const std::vector<std::string>& topics) const;
+
+  // consumer_protocol.cpp
+  [[nodiscard]] bool coordinator_assigns() const noexcept { return config_.protocol == GroupProtocol::consumer; }
+  void member_timers(Instant now, ConsumerOutputs& out);
+  void tell_group(Instant now, ConsumerOutputs& out);
+  void take_told(const Answer& answer, const Pending& pending, Instant now, ConsumerOutputs& out);
+  void take_up_target(Instant now, ConsumerOutputs& out);
+  void tell_leaving(Ask why, Instant deadline, Instant now, ConsumerOutputs& out);
 
   // consumer_offsets.cpp
   void send_commit(Instant now, ConsumerOutputs& out);
@@ -313,7 +332,7 @@ class Consumer {
 
   BrokerId coordinator_ = kNoBroker;
   std::string member_id_;
-  std::int32_t generation_ = -1;
+  std::int32_t generation_ = -1;         // consumer protocol: the member epoch
   Assignor assignor_ = Assignor::range;  // that the group chose
   bool cooperative_ = false;   // every assignor on offer cooperates
   bool leading_ = false;
@@ -330,6 +349,14 @@ class Consumer {
   std::map<std::string, std::int32_t> assigned_of_;  // the partition counts that the assignment was made from
   std::vector<TopicPartition> previous_;             // what the last assignment gave (sticky)
   std::int32_t previous_generation_ = -1;
+
+  // Consumer protocol. What the coordinator was told last; nothing: it may not have heard, and is told all.
+  struct Told {
+    std::vector<std::string> topics;
+    std::vector<TopicPartition> owned;
+  };
+  std::optional<Told> told_;
+  std::optional<std::vector<std::pair<Uuid, std::int32_t>>> target_;  // given, and not taken up yet
 
   std::size_t buffered_ = 0;           // bytes of all chunks
   bool busy_ = false;                  // the handler works until busy_until_

@@ -463,7 +463,7 @@ void Consumer::end_work(Instant now, ConsumerOutputs& out) {
       generation_ = -1;
       waits_for_commit_ = false;
       if (!config_.group_instance_id) {
-        member_id_.clear();
+        forget_member_id();
       }
       revoke_all(true, out);
       state_ = State::joining;

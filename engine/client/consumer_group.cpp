@@ -41,6 +41,10 @@ void Consumer::group_timers(Instant now, ConsumerOutputs& out) {
     }
     return;
   }
+  if (coordinator_assigns()) {
+    member_timers(now, out);
+    return;
+  }
   if (rejoin_ && state_ == State::stable && !busy_ && (!waits_for_commit_ || commit_after_join_)) {
     prepare_join(now, out);
   }
@@ -72,9 +76,17 @@ void Consumer::coordinator_trouble(const std::string& why, Instant now, Consumer
   passing_trouble(group_failures_, fmt::format("group '{}': {}", config_.group_id, why), out);
   coordinator_ = kNoBroker;
   group_asked_ = false;
+  told_.reset();
   group_not_before_ = now + config_.cluster.retry_backoff;
   if (state_ == State::assigning || state_ == State::syncing) {
     state_ = State::joining;
+  }
+}
+
+// The coordinator gives it; a member of a consumer group has its own.
+void Consumer::forget_member_id() {
+  if (!coordinator_assigns()) {
+    member_id_.clear();
   }
 }
 
@@ -104,10 +116,11 @@ bool Consumer::handle_group_error(ErrorCode error, Instant now, ConsumerOutputs&
     case ErrorCode::unknown_member_id:
       lose_membership(now, out);
       if (state_ != State::late) {
-        member_id_.clear();
+        forget_member_id();
       }
       return true;
     case ErrorCode::illegal_generation:
+    case ErrorCode::fenced_member_epoch:
       lose_membership(now, out);
       return true;
     case ErrorCode::rebalance_in_progress:
@@ -229,22 +242,6 @@ void Consumer::join(Instant now, ConsumerOutputs& out) {
   group_asked_ = true;
   ask(Ask::join, coordinator_, Lane::group, std::move(request), 0, wire::JoinGroupRequest::kHighestVersion,
       now + config_.max_poll_interval + kJoinAllowance, {}, now, out);
-}
-
-// True with a response that says nothing of its own: the network and the codec are dealt with.
-template <class R>
-bool Consumer::read_group_answer(const Answer& answer, const char* name, R& response, Instant now,
-                                 ConsumerOutputs& out) {
-  group_asked_ = false;
-  if (answer.error) {
-    coordinator_trouble(answer.error->detail, now, out);
-    return false;
-  }
-  if (!decode_answer(answer, response)) {
-    coordinator_trouble(fmt::format("the answer to {} cannot be read", name), now, out);
-    return false;
-  }
-  return true;
 }
 
 void Consumer::take_join(const Answer& answer, Instant now, ConsumerOutputs& out) {
@@ -369,13 +366,17 @@ void Consumer::take_sync(const Answer& answer, Instant now, ConsumerOutputs& out
     fatal(fmt::format("group '{}': the leader's assignment cannot be read", config_.group_id), out);
     return;
   }
+  become_stable(now);
+  assign(*partitions, now, out);
+}
+
+void Consumer::become_stable(Instant now) {
   state_ = State::stable;
   group_failures_ = 0;
   commit_after_join_ = false;
   heartbeat_asked_ = false;
   heartbeat_at_ = now + config_.heartbeat_interval;
   last_trouble_.clear();
-  assign(*partitions, now, out);
   if (config_.commit_interval.ns > 0) {
     commit_at_ = now + config_.commit_interval;
   }
@@ -412,6 +413,10 @@ void Consumer::take_heartbeat(const Answer& answer, const Pending& pending, Inst
 }
 
 void Consumer::leave_group(Ask why, const char* reason, Instant deadline, Instant now, ConsumerOutputs& out) {
+  if (coordinator_assigns()) {
+    tell_leaving(why, deadline, now, out);
+    return;
+  }
   wire::LeaveGroupRequest request;
   request.group_id = config_.group_id;
   auto& self = request.members.emplace_back();
@@ -434,7 +439,8 @@ void Consumer::leave_late(Instant now, ConsumerOutputs& out) {
   }
   out.events.push_back(std::move(event));
   state_ = State::late;
-  if (!config_.group_instance_id && coordinator_ != kNoBroker) {  // a static member is only not heard of any more
+  // A static member of a classic group is only not heard of any more.
+  if ((!config_.group_instance_id || coordinator_assigns()) && coordinator_ != kNoBroker) {
     leave_group(Ask::leave_late, "the consumer's handler exceeded max.poll.interval.ms", kNever, now, out);
   }
 }
@@ -484,7 +490,7 @@ void Consumer::assign(const std::vector<TopicPartition>& partitions, Instant now
       taken.push_back(key);
     }
   }
-  if (!taken.empty()) {  // only where members cooperate; otherwise nothing was kept
+  if (!taken.empty()) {  // only where members cooperate or the coordinator assigns; otherwise nothing was kept
     if (config_.commit_mode == CommitMode::interval) {
       send_commit(now, out);
     }

@@ -140,7 +140,7 @@ void Consumer::take_commit(const Answer& answer, const Pending& pending, Instant
   commit_asked_ = false;
   wire::OffsetCommitResponse response;
   const bool read = !answer.error && decode_answer(answer, response);
-  if (state_ == State::closing && config_.group_instance_id) {
+  if (state_ == State::closing && config_.group_instance_id && !coordinator_assigns()) {
     state_ = State::closed;  // a static member only waits for this
     cluster_.close_all(out.io);
   }
@@ -215,6 +215,12 @@ void Consumer::take_commit(const Answer& answer, const Pending& pending, Instant
         handle_group_error(worst, now, out);
       }
       break;
+    case ErrorCode::stale_member_epoch:  // the coordinator has gone on; its next answer brings the epoch
+      heartbeat_at_ = std::min(heartbeat_at_, now);
+      if (!waits_for_commit_) {
+        commit_refused(pending, describe(worst), out);
+      }
+      break;  // sent again
     case ErrorCode::rebalance_in_progress:  // the next heartbeat says so too
       if (waits_for_commit_ && cooperative_) {
         commit_after_join_ = rejoin_ = true;

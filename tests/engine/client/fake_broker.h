@@ -17,6 +17,7 @@
 #include "engine/client/io.h"
 #include "engine/wire/msg/api_versions.h"
 #include "engine/wire/msg/apis.h"
+#include "engine/wire/msg/consumer_group_heartbeat.h"
 #include "engine/wire/msg/create_partitions.h"
 #include "engine/wire/msg/create_topics.h"
 #include "engine/wire/msg/delete_topics.h"
@@ -93,6 +94,12 @@ class FakeCluster {
   // Topics that have an id. Produce and Fetch are played by name only: tests with ids set their ranges.
   std::map<std::string, Uuid> ids;
 
+  // Of a consumer group (KIP-848): what its member is to have, told when it is given and to who tells all.
+  void give(std::vector<std::pair<Uuid, std::int32_t>> partitions) {
+    given = std::move(partitions);
+    give_next = true;
+  }
+
   // ---- what a test looks at
   std::vector<Seen> seen;
   std::map<TopicPartition, std::int64_t> committed;
@@ -100,6 +107,7 @@ class FakeCluster {
   std::int32_t generation = 0;
   std::string member;
   std::int64_t next_producer_id = 100;
+  std::vector<wire::ConsumerGroupHeartbeatRequest> heard;  // from members of a consumer group
   std::vector<std::string> wrong;  // requests that no good client sends
   std::vector<std::string> racks;  // of the Fetch requests
   std::optional<std::string> subscribed_rack;  // of the member's subscription
@@ -177,6 +185,10 @@ class FakeCluster {
     queue.pop_front();
     return error;
   }
+  std::vector<std::pair<Uuid, std::int32_t>> given;
+  bool give_next = false;
+  void hear(const wire::ConsumerGroupHeartbeatRequest& request, wire::ConsumerGroupHeartbeatResponse& response);
+
   template <class Request, class Response>
   Bytes with(wire::Reader& reader, std::int16_t version, const std::function<void(Request&, Response&)>& handle) {
     Request request;
@@ -195,6 +207,38 @@ class FakeCluster {
   void produce(std::int32_t broker, wire::ProduceRequest& request, wire::ProduceResponse& response);
   void fetch(std::int32_t broker, wire::FetchRequest& request, wire::FetchResponse& response, Duration& hold);
 };
+
+inline void FakeCluster::hear(const wire::ConsumerGroupHeartbeatRequest& request,
+                              wire::ConsumerGroupHeartbeatResponse& response) {
+  heard.push_back(request);
+  response.member_id = request.member_id;
+  response.heartbeat_interval_ms = 700;
+  response.member_epoch = request.member_epoch;
+  if (request.member_epoch < 0) {
+    member.clear();
+    return;
+  }
+  if (request.member_epoch == 0) {
+    if (!request.topic_partitions || !request.topic_partitions->empty() || request.rebalance_timeout_ms < 0) {
+      wrong.emplace_back("a first heartbeat that does not say all");
+    }
+    member = request.member_id;
+    ++generation;
+  } else if (request.member_epoch != generation || request.member_id != member) {
+    response.error_code = ErrorCode::fenced_member_epoch;
+    return;
+  }
+  response.member_epoch = generation;
+  if (give_next || request.rebalance_timeout_ms >= 0) {
+    give_next = false;
+    auto& topics_given = response.assignment.emplace().topic_partitions;
+    for (const auto& [id, partition] : given) {
+      auto& one = topics_given.emplace_back();
+      one.topic_id = id;
+      one.partitions.emplace_back(partition);
+    }
+  }
+}
 
 inline FakeCluster::Log* FakeCluster::log_of(const std::string& topic, std::int32_t partition, std::int32_t broker,
                                              ErrorCode& error) {
@@ -562,6 +606,16 @@ inline FakeCluster::Reply FakeCluster::serve(std::int32_t broker, const Bytes& f
       body = with<wire::HeartbeatRequest, wire::HeartbeatResponse>(
           reader, version, [&](wire::HeartbeatRequest&, wire::HeartbeatResponse& response) {
             response.error_code = broker != coordinator ? ErrorCode::not_coordinator : next_error(api);
+          });
+      break;
+    case wire::ConsumerGroupHeartbeatRequest::kApiKey:
+      body = with<wire::ConsumerGroupHeartbeatRequest, wire::ConsumerGroupHeartbeatResponse>(
+          reader, version,
+          [&](wire::ConsumerGroupHeartbeatRequest& request, wire::ConsumerGroupHeartbeatResponse& response) {
+            response.error_code = broker != coordinator ? ErrorCode::not_coordinator : next_error(api);
+            if (response.error_code == ErrorCode::none) {
+              hear(request, response);
+            }
           });
       break;
     case wire::LeaveGroupRequest::kApiKey:

@@ -7,11 +7,15 @@
 #include "engine/client/consumer.h"
 #include "engine/client/partitioner.h"
 #include "engine/client/producer.h"
+#include "consumer_rig.h"
 #include "fake_broker.h"
 
 using namespace hw;          // NOLINT(google-build-using-namespace): a test
 using namespace hw::client;  // NOLINT(google-build-using-namespace)
+using fake::cluster_config;
+using fake::ConsumerRig;
 using fake::FakeCluster;
+using fake::grouped;
 using fake::Harness;
 using wire::ErrorCode;
 
@@ -31,12 +35,6 @@ constexpr std::int16_t kCommittedOffsets = wire::OffsetFetchRequest::kApiKey;
 constexpr std::int16_t kCreate = wire::CreateTopicsRequest::kApiKey;
 constexpr std::int16_t kListGroups = wire::ListGroupsRequest::kApiKey;
 constexpr std::int16_t kListOffsets = wire::ListOffsetsRequest::kApiKey;
-
-ClusterConfig cluster_config() {
-  ClusterConfig config;
-  config.bootstrap = {{"one", 1}, {"two", 2}};
-  return config;
-}
 
 // A producer with the cluster it talks to.
 struct ProducerRig {
@@ -85,45 +83,6 @@ struct ProducerRig {
   }
 };
 
-struct ConsumerRig {
-  explicit ConsumerRig(ConsumerConfig config)
-      : core((config.cluster.bootstrap = cluster_config().bootstrap, config), Instant{1}) {}
-  FakeCluster cluster;
-  Consumer core;
-  Harness<Consumer, ConsumerOutputs> harness{core, cluster};
-
-  std::vector<std::string> values(const std::string& topic = "t") const {
-    std::vector<std::string> all;
-    for (const ConsumedRecord& record : harness.out.records) {
-      if (*record.topic == topic) {
-        all.push_back(std::string(record.value->text()));
-      }
-    }
-    return all;
-  }
-  bool got(std::size_t count, Duration limit = seconds(60)) {
-    return harness.run([this, count] { return harness.out.records.size() >= count; }, limit);
-  }
-  std::size_t events(ConsumerEvent::Kind kind) const {
-    return static_cast<std::size_t>(std::count_if(harness.out.events.begin(), harness.out.events.end(),
-                                                  [kind](const ConsumerEvent& event) { return event.kind == kind; }));
-  }
-  const ConsumerEvent* last(ConsumerEvent::Kind kind) const {
-    for (auto event = harness.out.events.rbegin(); event != harness.out.events.rend(); ++event) {
-      if (event->kind == kind) {
-        return &*event;
-      }
-    }
-    return nullptr;
-  }
-};
-ConsumerConfig grouped(std::vector<std::string> topics = {"t"}) {
-  ConsumerConfig config;
-  config.group_id = "g";
-  config.topics = std::move(topics);
-  config.commit_interval = seconds(1);
-  return config;
-}
 ConsumerConfig assigned(std::int64_t from, std::int32_t partition = 0) {
   ConsumerConfig config;
   config.assignment = {{{"t", partition}, from}};
