@@ -64,6 +64,11 @@ bool is_empty_text(const std::optional<std::string>& text) {
   return text && text->empty();
 }
 
+// Times of records are wall times. One that lies ahead is from before the clock was set back, and holds nothing up.
+bool younger_than(std::int64_t then_ms, std::int64_t interval_ms, WallTime now) {
+  return now.ms >= then_ms && now.ms - then_ms < interval_ms;
+}
+
 }  // namespace
 
 // ------------------------------------------------------------------------------------------------
@@ -468,8 +473,7 @@ void ConsumerProtocol::update_target(Shard& shard, const std::string& id, Now no
   }
   const std::int64_t interval = setting(id, "consumer.assignment.interval.ms",
                                         runtime_.config.consumer_assignment_interval_ms);
-  if (group.target_timestamp_ms() != 0 && interval != 0 &&
-      now.wall.ms < group.target_timestamp_ms() + interval) {
+  if (group.target_timestamp_ms() != 0 && younger_than(group.target_timestamp_ms(), interval, now.wall)) {
     return;
   }
   GroupSpec spec;
@@ -665,11 +669,11 @@ void ConsumerProtocol::refresh_regexes(Shard& shard, const std::string& id, bool
   // They are resolved all at once, so that any one tells when.
   if (!group.regexes().empty()) {
     const ResolvedRegex& last = group.regexes().begin()->second;
-    if (now.wall.ms <= last.timestamp_ms + kRegexPauseMs) {
+    if (younger_than(last.timestamp_ms, kRegexPauseMs + 1, now.wall)) {
       return;
     }
     must = must || last.version < runtime_.topics_created_at ||
-           now.wall.ms > last.timestamp_ms + runtime_.config.consumer_regex_refresh_interval_ms;
+           !younger_than(last.timestamp_ms, runtime_.config.consumer_regex_refresh_interval_ms + 1, now.wall);
   }
   if (must || group.regex_subscribers().size() != group.regexes().size()) {
     schedule(shard, TimerKey::Kind::regex, id, {}, 0, now);

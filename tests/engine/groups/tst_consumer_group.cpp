@@ -166,6 +166,11 @@ class TestConsumerGroup : public QObject {
     world.advance(1);
     world.beat("g", "a", 2);
     QCOMPARE(world.state_of("g"), std::string("Reconciling"));
+    // A clock that is set back does not hold the next one up until it is there again.
+    world.now.wall.ms -= 60'000;
+    world.join_consumer("g", "c", {"t"});
+    const auto after = world.describe_consumer("g");
+    QCOMPARE(after.assignment_epoch, after.group_epoch);
   }
 
   // ---- 180
