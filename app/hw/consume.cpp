@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <atomic>
 #include <limits>
 #include <set>
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include "app/hw/groups.h"
 #include "app/hw/output.h"
@@ -32,6 +33,7 @@ struct Arguments {
   std::string key_match;
   std::string value_match;
   std::string commit = "auto";
+  std::string protocol = "classic";
   std::vector<std::string> assignors;
   std::string instance;
   std::string idle;
@@ -266,8 +268,19 @@ int consume(const Arguments& arguments, const Common& common) {
   if (grouped && !arguments.partitions.empty()) {
     return wrong("--partition goes without --group: a group's partitions are assigned");
   }
-  if (!grouped && (arguments.commit != "auto" || !arguments.assignors.empty() || !arguments.instance.empty())) {
-    return wrong("--commit, --assignor and --instance-id go with --group");
+  if (!grouped && (arguments.commit != "auto" || !arguments.assignors.empty() || !arguments.instance.empty() || arguments.protocol != "classic")) {
+    return wrong("--commit, --group-protocol, --assignor and --instance-id go with --group");
+  }
+  const std::vector<std::string> known = arguments.protocol == "consumer"
+                                             ? std::vector<std::string>{"uniform", "range"}
+                                             : std::vector<std::string>{"range", "roundrobin", "sticky", "cooperative-sticky"};
+  for (const std::string& assignor : arguments.assignors) {
+    if (std::find(known.begin(), known.end(), assignor) == known.end()) {
+      return wrong(fmt::format("with --group-protocol {} --assignor is one of {}", arguments.protocol, fmt::join(known, ", ")));
+    }
+  }
+  if (arguments.protocol == "consumer" && arguments.assignors.size() > 1) {
+    return wrong("with --group-protocol consumer the coordinator takes one --assignor");
   }
   const Result<Show> shown = show_of(arguments, common);
   if (!shown) {
@@ -330,9 +343,8 @@ int consume(const Arguments& arguments, const Common& common) {
     } else if (arguments.commit != "auto") {
       options.commit_mode = arguments.commit == "after" ? node::CommitMode::after_work : node::CommitMode::before_work;
     }
-    if (!arguments.assignors.empty()) {
-      options.assignors = arguments.assignors;
-    }
+    options.group_protocol = arguments.protocol;
+    options.assignors = arguments.assignors;
     if (!arguments.instance.empty()) {
       options.group_instance_id = arguments.instance;
     }
@@ -350,10 +362,11 @@ int consume(const Arguments& arguments, const Common& common) {
 }  // namespace
 
 void add_consume(CLI::App& cli, Common& common) {
-  CLI::App* command = add_command(cli, "consume", "Print records: partition, offset, key, value and headers, separated by tabs",
-                                  {"hw consume orders --from earliest", "hw consume orders --from -10 --exit-at-end", "hw consume orders --from 2h --key-match '^customer-7$'",
-                                   "hw consume orders --group billing --max 100", "hw consume orders --format '{time} {key}: {value}\\n'",
-                                   "hw --json consume orders --exit-at-end | jq .value"});
+  CLI::App* command = add_command(
+      cli, "consume", "Print records: partition, offset, key, value and headers, separated by tabs",
+      {"hw consume orders --from earliest", "hw consume orders --from -10 --exit-at-end", "hw consume orders --from 2h --key-match '^customer-7$'",
+       "hw consume orders --group billing --max 100", "hw consume orders --group billing --group-protocol consumer",
+       "hw consume orders --format '{time} {key}: {value}\\n'", "hw --json consume orders --exit-at-end | jq .value"});
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("topic", arguments->topics, "what to read; names or patterns")->required();
   command->add_option("--group,-g", arguments->group, "read as a member of this group and commit");
@@ -375,8 +388,13 @@ void add_consume(CLI::App& cli, Common& common) {
                       "auto: what was printed, each second and at the end; after: each batch when it has been printed (at least once); before: each "
                       "batch before it is (at most once); never")
       ->check(CLI::IsMember({"auto", "after", "before", "never"}));
-  command->add_option("--assignor", arguments->assignors, "how the group shares partitions, by preference; may be repeated (default range)")
-      ->check(CLI::IsMember({"range", "roundrobin", "sticky", "cooperative-sticky"}))
+  command
+      ->add_option("--group-protocol", arguments->protocol, "classic: the members assign; consumer: the coordinator does (KIP-848) (default classic)")
+      ->check(CLI::IsMember({"classic", "consumer"}));
+  command
+      ->add_option("--assignor", arguments->assignors,
+                   "how the group shares partitions. classic: range (default), roundrobin, sticky, cooperative-sticky, by preference, may be "
+                   "repeated; consumer: uniform or range (default: what the group has)")
       ->take_all();
   command->add_option("--instance-id", arguments->instance, "a static member: it may come back within the session timeout without a rebalance");
   command->add_option("--isolation", arguments->isolation, "read_committed leaves out open and aborted transactions")

@@ -17,6 +17,15 @@ Prng seeded() {
   return Prng((std::uint64_t{device()} << 32) | device());
 }
 
+// A member of a consumer group has an id before it joins, and keeps it (KIP-1082).
+client::ConsumerConfig with_member_id(client::ConsumerConfig config) {
+  if (config.protocol == client::GroupProtocol::consumer && config.member_id.empty()) {
+    Prng prng = seeded();
+    config.member_id = Uuid::random(prng).text();
+  }
+  return config;
+}
+
 ConsumerEvent::Kind kind_of(client::ConsumerEvent::Kind kind) {
   using From = client::ConsumerEvent::Kind;
   using To = ConsumerEvent::Kind;
@@ -236,10 +245,7 @@ void ProducerDriver::core_step(const Input& input, Instant now) {
 // ---- consumer
 
 ConsumerDriver::ConsumerDriver(asio::io_context& io, client::ConsumerConfig config, OnRecords on_records, OnEvent on_event)
-    : Driver(io),
-      core_(std::move(config), steady_now()),
-      on_records_(std::move(on_records)),
-      on_event_(std::move(on_event)) {}
+    : Driver(io), core_(with_member_id(std::move(config)), steady_now()), on_records_(std::move(on_records)), on_event_(std::move(on_event)) {}
 
 void ConsumerDriver::change(const std::function<void(client::Consumer&, Instant, client::ConsumerOutputs&)>& how) {
   how(core_, steady_now(), out_);

@@ -47,6 +47,32 @@ Result<void> set_reset(const std::string& text, client::ConsumerConfig& config) 
   return {};
 }
 
+// How the members of a group come to their partitions: they agree on an assignor, or the coordinator has one.
+Result<void> set_protocol(const ConsumerOptions& options, client::ConsumerConfig& config) {
+  if (options.group_protocol == "consumer") {
+    config.protocol = client::GroupProtocol::consumer;
+    if (options.assignors.size() > 1) {
+      return fail(Errc::invalid, "the coordinator takes one assignor; choose uniform or range");
+    }
+    if (!options.assignors.empty()) {
+      config.remote_assignor = options.assignors.front();
+    }
+    return {};
+  }
+  if (options.group_protocol != "classic") {
+    return fail(Errc::invalid, "group protocol '" + options.group_protocol + "' does not exist; choose classic or consumer");
+  }
+  config.assignors.clear();
+  for (const std::string& name : options.assignors) {
+    const std::optional<client::Assignor> assignor = client::parse_assignor(name);
+    if (!assignor) {
+      return fail(Errc::invalid, "assignor '" + name + "' does not exist; choose range, roundrobin, sticky or cooperative-sticky");
+    }
+    config.assignors.push_back(*assignor);
+  }
+  return {};
+}
+
 // As Kafka's subscribe(Pattern), the whole name has to match; the expressions are POSIX's extended ones.
 Result<std::function<bool(const std::string&)>> matcher(const std::string& pattern) {
   struct Compiled {
@@ -176,15 +202,7 @@ Result<client::ConsumerConfig> consumer_config(ConsumerOptions options, std::int
   for (ConsumerOptions::Position& at : options.assignment) {
     config.assignment.push_back({{std::move(at.topic), at.partition}, at.offset});
   }
-  config.assignors.clear();
-  for (const std::string& name : options.assignors) {
-    const std::optional<client::Assignor> assignor = client::parse_assignor(name);
-    if (!assignor) {
-      return fail(Errc::invalid,
-                  "assignor '" + name + "' does not exist; choose range, roundrobin, sticky or cooperative-sticky");
-    }
-    config.assignors.push_back(*assignor);
-  }
+  HW_CHECK(set_protocol(options, config));
   config.reset = options.from_earliest ? client::OffsetReset::earliest : client::OffsetReset::latest;
   if (!options.offset_reset.empty()) {
     const Result<void> known = set_reset(options.offset_reset, config);

@@ -71,7 +71,9 @@ struct ConsumerOptions {
   std::optional<std::string> group_instance_id = std::nullopt;  // a static member
   std::vector<std::string> topics;         // with a group: what to subscribe to
   std::string pattern;                     // POSIX extended; topics of which it fits the whole name, besides `topics`, also later ones
-  std::vector<std::string> assignors = {"range"};  // by preference: range, roundrobin, sticky, cooperative-sticky
+  std::string group_protocol = "classic";  // or consumer: the coordinator assigns (group.protocol, KIP-848)
+  // Classic: by preference, of range, roundrobin, sticky, cooperative-sticky; empty: range. Consumer: uniform or range; empty: the group's own.
+  std::vector<std::string> assignors = {};
   struct Position {
     std::string topic;
     std::int32_t partition = 0;

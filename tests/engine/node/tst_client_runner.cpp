@@ -258,6 +258,27 @@ class TestClientRunner : public QObject {
              Errc::closed);
   }
 
+  void theCoordinatorAssignsWhereItIsAskedTo() {  // KIP-848
+    const std::unique_ptr<Cluster> cluster = start_in_memory();
+    QVERIFY(cluster != nullptr);
+    Consumed consumed;
+    ClientRunner runner;
+    QVERIFY(create(runner, cluster->bootstrap(), "t", 4));
+    ConsumerOptions options = grouped(cluster->bootstrap());
+    options.group_protocol = "consumer";
+    const ClientHandle first = runner.add_consumer(options, consumed.on_records(), consumed.on_event(1));
+    options.assignors = {"range"};
+    const ClientHandle second = runner.add_consumer(options, consumed.on_records(), consumed.on_event(2));
+    QVERIFY(consumed.box.wait([&] { return consumed.assigned_to(1) == 2 && consumed.assigned_to(2) == 2; }));
+    const auto one = ask<ConsumerStatus>([&](auto done) { runner.status(first, std::move(done)); });
+    const auto two = ask<ConsumerStatus>([&](auto done) { runner.status(second, std::move(done)); });
+    QVERIFY(one.has_value() && two.has_value());
+    QVERIFY(!one->member_id.empty() && one->member_id != two->member_id);
+    QVERIFY(!one->leader && !two->leader);  // nobody leads such a group
+    runner.close(second);
+    QVERIFY(consumed.box.wait([&] { return consumed.assigned_to(1) == 4; }));
+  }
+
   void badConsumerOptionsAreSaid() {
     ClientRunner runner;
     const auto refused = [&](const std::function<void(ConsumerOptions&)>& spoil) {
@@ -272,6 +293,11 @@ class TestClientRunner : public QObject {
     };
     QVERIFY(refused([](ConsumerOptions& options) { options.assignors = {"fair"}; }).find("cooperative-sticky") !=
             std::string::npos);
+    QVERIFY(refused([](ConsumerOptions& options) { options.group_protocol = "share"; }).find("classic or consumer") != std::string::npos);
+    QVERIFY(refused([](ConsumerOptions& options) {
+              options.group_protocol = "consumer";
+              options.assignors = {"uniform", "range"};
+            }).find("uniform or range") != std::string::npos);
     QVERIFY(refused([](ConsumerOptions& options) { options.offset_reset = "middle"; }).find("by_duration") !=
             std::string::npos);
     QVERIFY(refused([](ConsumerOptions& options) { options.offset_reset = "by_duration:1h"; }).find("PT1H") !=
