@@ -22,6 +22,7 @@ struct SimArguments {
   std::int64_t seconds = 0;
   std::int64_t budget = 0;
   std::int16_t replicas = 0;
+  std::int32_t consumer_members = -1;
   trial::Canary canary = trial::Canary::none;
   bool quiet = false;
   bool twice = false;
@@ -36,12 +37,16 @@ sim::Options options_of(const SimArguments& arguments, std::uint64_t seed) {
   if (arguments.replicas > 0) {
     sim::set_replication(options, static_cast<std::int16_t>(std::min<std::int32_t>(arguments.replicas, options.brokers)));
   }
+  if (arguments.consumer_members >= 0) {
+    options.consumer_members = std::min(arguments.consumer_members, options.consumers);
+  }
   return options;
 }
 
 std::string repeat_command(const SimArguments& arguments, std::uint64_t seed) {
-  return fmt::format("hw sim --seed {}{}{}{}", seed, arguments.seconds > 0 ? fmt::format(" --time {}", arguments.seconds) : "",
+  return fmt::format("hw sim --seed {}{}{}{}{}", seed, arguments.seconds > 0 ? fmt::format(" --time {}", arguments.seconds) : "",
                      arguments.replicas > 0 ? fmt::format(" --replicas {}", arguments.replicas) : "",
+                     arguments.consumer_members >= 0 ? fmt::format(" --consumer-members {}", arguments.consumer_members) : "",
                      arguments.canary == trial::Canary::none ? "" : fmt::format(" --canary {}", trial::name_of(arguments.canary)));
 }
 
@@ -115,6 +120,8 @@ void add_sim(CLI::App& cli, Common& common) {
   command->add_option("--runs", arguments->runs, "so many runs, seed after seed (default 1)");
   command->add_option("--time", arguments->seconds, "simulated seconds with faults (default: drawn from the seed)");
   command->add_option("--replicas", arguments->replicas, "replication factor (default: drawn from the seed)")->check(CLI::Range(1, 5));
+  command->add_option("--consumer-members", arguments->consumer_members, "consumers that join by KIP-848's protocol (default: drawn from the seed)")
+      ->check(CLI::NonNegativeNumber);
   command->add_option("--for", arguments->budget, "begin no run after so many real seconds");
   std::map<std::string, trial::Canary> canaries;
   for (std::size_t i = 1; i < static_cast<std::size_t>(trial::Canary::count); ++i) {

@@ -174,6 +174,9 @@ ConsumerHost::ConsumerHost(ClientSetting setting, client::ConsumerConfig config)
     : ClientHost(setting, config.cluster.client_id), config_(std::move(config)) {}
 
 void ConsumerHost::begin() {
+  if (config_.protocol == client::GroupProtocol::consumer) {
+    config_.member_id = fmt::format("{}-{}", name(), ++lives_);  // each process makes an id up
+  }
   core_ = std::make_unique<client::Consumer>(config_, now());
   tick();
 }

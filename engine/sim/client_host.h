@@ -2,7 +2,7 @@
 // ClientHosts: the shells of the client cores of engine/client, and what they do all day.
 //
 //   ProducerHost  records at a drawn rate to drawn partitions; what is acknowledged goes into the History
-//   ConsumerHost  a member of a classic group that commits
+//   ConsumerHost  a member of a group, by either protocol, that commits
 // The administrator is in admin_host.h.
 // Thread rule: one thread.
 #pragma once
@@ -113,6 +113,7 @@ class ConsumerHost final : public ClientHost {
   void tell();
 
   client::ConsumerConfig config_;
+  std::int32_t lives_ = 0;
   std::unique_ptr<client::Consumer> core_;
   client::ConsumerOutputs out_;
   std::map<PartitionKey, std::int64_t> beginning_;  // assigned, position not known yet; what was committed then

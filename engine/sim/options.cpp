@@ -46,15 +46,15 @@ std::string Options::text() const {
   }
   return fmt::format(
       "seed {}: {} controllers and {} spare, {} brokers{}, {} of them late; RF {}, min ISR {}; {} topics of {} partitions{}\n"
-      "  clients: {} producers idempotent, {} acks=all, {} acks=1, {} acks=0, {} consumers; a record of {} bytes every {} ms\n"
+      "  clients: {} producers idempotent, {} acks=all, {} acks=1, {} acks=0, {} consumers ({} by KIP-848); a record of {} bytes every {} ms\n"
       "  faults: {}; one every {} ms, {} ms long; for {} s\n"
       "  deeds: {}; one every {} ms\n"
       "  network {} us + {} us, {} of 1000 lost; sync {} us, clocks drift by up to {} ppm{}{}\n"
       "  {}",
-      seed, controllers, spare_controllers, brokers, combined ? " (combined)" : "", late_brokers, replication_factor, min_insync, topics,
-      partitions, unclean ? ", unclean elections" : "", producers, plain_producers, careless_producers, mute_producers, consumers,
-      record_bytes, record_interval_ms, kinds.empty() ? "none" : kinds, fault_interval_ms, fault_length_ms, faulty.ms() / 1000,
-      does.empty() ? "none" : does, deed_interval_ms, network_delay_us, network_jitter_us, loss_per_mille, sync_us, drift_ppm, oddities ? "; oddities" : "",
+      seed, controllers, spare_controllers, brokers, combined ? " (combined)" : "", late_brokers, replication_factor, min_insync, topics, partitions,
+      unclean ? ", unclean elections" : "", producers, plain_producers, careless_producers, mute_producers, consumers, consumer_members, record_bytes,
+      record_interval_ms, kinds.empty() ? "none" : kinds, fault_interval_ms, fault_length_ms, faulty.ms() / 1000, does.empty() ? "none" : does,
+      deed_interval_ms, network_delay_us, network_jitter_us, loss_per_mille, sync_us, drift_ppm, oddities ? "; oddities" : "",
       canary == trial::Canary::none ? "" : fmt::format("; canary {}", trial::name_of(canary)), settings);
 }
 
@@ -168,6 +168,14 @@ Options draw(std::uint64_t seed, Duration faulty) {
   if (o.unclean && apart.chance({1, 2}) && std::find(o.deeds.begin(), o.deeds.end(), Deed::configure) == o.deeds.end()) {
     o.deeds.push_back(Deed::configure);  // min.insync.replicas changes only there
   }
+  Prng groups(seed ^ 0x848ULL);
+  if (groups.chance({1, 2})) {
+    o.consumer_members = groups.chance({1, 3}) ? static_cast<std::int32_t>(groups.between(0, o.consumers)) : o.consumers;
+  }
+  o.configs["group.consumer.min.session.timeout.ms"] = "1000";
+  o.configs["group.consumer.session.timeout.ms"] = "6000";
+  o.configs["group.consumer.min.heartbeat.interval.ms"] = "100";
+  o.configs["group.consumer.heartbeat.interval.ms"] = "500";
   return o;
 }
 

@@ -64,6 +64,7 @@ struct Options {
   std::int32_t careless_producers = 0;   // acks=1
   std::int32_t mute_producers = 0;       // acks=0
   std::int32_t consumers = 2;            // of one group
+  std::int32_t consumer_members = 0;     // the last of them: members of a consumer group (KIP-848); beside others the group migrates
   std::int64_t record_interval_ms = 20;  // of a producer, on average
   std::size_t record_bytes = 100;
   std::vector<Deed> deeds;

@@ -175,6 +175,9 @@ class World {
       consumer.commit_interval = milliseconds(prng.between(200, 2'000));
       consumer.session_timeout = seconds(6);
       consumer.heartbeat_interval = milliseconds(500);
+      if (i >= options_.consumers - options_.consumer_members) {
+        consumer.protocol = client::GroupProtocol::consumer;
+      }
       consumers_.push_back(std::make_unique<ConsumerHost>(setting, std::move(consumer)));
     }
     Nemesis::Setting bad{options_, queue_, network_, trace_, nodes_, [this](NodeHost& node) { start(node); },
