@@ -187,32 +187,41 @@ bool LaneView::sampleLane(int partition, Lane& lane) {
   }
   std::vector<Levels> replicas;
   Levels leader = lane.leader;
-  const auto levels_of = [](const event::ReplicaCounters& counters) {
+  const auto levels_of = [](const event::ReplicaCounters& counters, std::int64_t high_watermark) {
     Levels levels;
     levels.start = counters.log_start_offset.get();
     levels.leo = std::max(levels.start, counters.log_end_offset.get());
-    levels.hw = std::clamp(counters.high_watermark.get(), levels.start, levels.leo);
+    levels.hw = std::clamp(high_watermark, levels.start, levels.leo);
     levels.lso = std::clamp(counters.last_stable_offset.get(), levels.start, levels.hw);
     return levels;
   };
   const KnownCounters known = known_counters(*view);
+  // The counters move meanwhile. First the high watermark, then the followers' ends, which are never below it while they are in sync, and the
+  // leader's end last, which none of them is above.
+  const event::ReplicaCounters* led = view->leader_counters();
+  const std::int64_t led_to = led != nullptr ? led->high_watermark.get() : -1;
   for (const observe::ReplicaView& replica : view->replicas) {
     Levels levels;
-    if (replica.counters) {
-      levels = levels_of(*replica.counters);
+    if (replica.counters && replica.counters.get() != led) {
+      levels = levels_of(*replica.counters, replica.counters->high_watermark.get());
     } else if (replica.last_log_end != kNoOffset) {
       // How far it was when its node went.
       levels.leo = replica.last_log_end.value();
       levels.start = std::min(lane.leader.start, levels.leo);
       levels.hw = levels.lso = std::clamp(lane.leader.hw, levels.start, levels.leo);
     }
-    if (replica.node == view->leader) {
-      leader = levels;
-    }
     replicas.push_back(levels);
   }
+  for (std::size_t i = 0; i < replicas.size(); ++i) {
+    if (led != nullptr && view->replicas[i].counters.get() == led) {
+      replicas[i] = levels_of(*led, led_to);
+    }
+    if (view->replicas[i].node == view->leader) {
+      leader = replicas[i];
+    }
+  }
   if (known.counters != nullptr && !known.leads) {
-    leader = levels_of(*known.counters);  // what is known last, as the inspector and the page's header have it
+    leader = levels_of(*known.counters, known.counters->high_watermark.get());  // what is known last, as the inspector and the page's header have it
   }
   std::vector<std::int64_t> committed;
   for (const observe::GroupView* group : shownGroups()) {
