@@ -74,10 +74,17 @@ AddConsumerDialog::AddConsumerDialog(Session* session, const ConsumerCommand& st
   }
   topic_->setCurrentText(start_topics.isEmpty() ? topic_->itemText(0) : start_topics.join(QStringLiteral(", ")));
   add(tr("Reads"), topic_, new TextLabel(tr("several: separate by commas"), FontRole::caption, TextLabel::Tone::text3, this));
+  protocol_ = new SegmentedControl({tr("Classic"), tr("Consumer")}, this);
+  protocol_->setObjectName(QStringLiteral("consumerProtocol"));
+  protocol_->setCurrent(static_cast<int>(start.protocol));
+  protocol_note_ = new TextLabel({}, FontRole::caption, TextLabel::Tone::text3, this);
+  add(tr("Protocol"), protocol_);
+  grid->addWidget(protocol_note_, row++, 1);
   assignor_ = new QComboBox(this);
-  assignor_->addItems(SessionAdmin::of(session_).consumerAssignors());
-  assignor_->setCurrentText(QString::fromStdString(start.assignor));
-  add(tr("Assignor"), assignor_, new TextLabel(tr("all members must share one"), FontRole::caption, TextLabel::Tone::text3, this));
+  assignor_->setObjectName(QStringLiteral("consumerAssignor"));
+  assignor_note_ = new TextLabel({}, FontRole::caption, TextLabel::Tone::text3, this);
+  add(tr("Assignor"), assignor_, assignor_note_);
+  offerAssignors(QString::fromStdString(start.assignor));
   commit_ = new SegmentedControl({tr("Automatic"), tr("After work"), tr("Before work"), tr("Never")}, this);
   commit_->setCurrent(static_cast<int>(start.commit));
   add(tr("Commits"), commit_);
@@ -114,6 +121,11 @@ AddConsumerDialog::AddConsumerDialog(Session* session, const ConsumerCommand& st
   });
   connect(group_, &QLineEdit::textChanged, this, &AddConsumerDialog::validate);
   connect(topic_, &QComboBox::editTextChanged, this, &AddConsumerDialog::validate);
+  connect(protocol_, &SegmentedControl::activated, this, [this](int index) {
+    protocol_->setCurrent(index);
+    offerAssignors(assignor_->currentText());
+    validate();
+  });
   connect(commit_, &SegmentedControl::activated, this, [this](int index) {
     commit_->setCurrent(index);
     validate();
@@ -131,6 +143,7 @@ ConsumerCommand AddConsumerDialog::command() const {
       command.topics.push_back(topic.trimmed().toStdString());
     }
   }
+  command.protocol = static_cast<ConsumerCommand::Protocol>(protocol_->current());
   if (!assignor_->currentText().isEmpty()) {
     command.assignor = assignor_->currentText().toStdString();
   }
@@ -138,6 +151,17 @@ ConsumerCommand AddConsumerDialog::command() const {
   command.work_ms = work_->value();
   command.crash_after = crash_->value();
   return command;
+}
+
+void AddConsumerDialog::offerAssignors(const QString& wanted) {
+  const auto protocol = static_cast<ConsumerCommand::Protocol>(protocol_->current());
+  assignor_->clear();
+  assignor_->addItems(SessionAdmin::of(session_).consumerAssignors(protocol));
+  assignor_->setCurrentIndex(std::max(0, assignor_->findText(wanted)));
+  const bool assigned = protocol == ConsumerCommand::Protocol::consumer;
+  protocol_note_->setText(assigned ? tr("The coordinator assigns, and nobody stops reading for the others (KIP-848).")
+                                   : tr("One member assigns for all, after all have joined."));
+  assignor_note_->setText(assigned ? tr("what most members ask for counts") : tr("all members must share one"));
 }
 
 void AddConsumerDialog::validate() {

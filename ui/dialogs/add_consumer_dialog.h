@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A built-in consumer with all its options: group, topics, assignor, how it commits, how long it works on a record, and whether
+// A built-in consumer with all its options: group, topics, protocol, assignor, how it commits, how long it works on a record, and whether
 // it crashes.
 #pragma once
 
@@ -31,11 +31,15 @@ class AddConsumerDialog : public QDialog {
 
  private:
   void validate();
+  void offerAssignors(const QString& wanted);  // of the chosen protocol; another where it has not the wanted one
   QPointer<Session> session_;
   QLineEdit* group_;
   TextLabel* group_note_;
   QComboBox* topic_;
+  SegmentedControl* protocol_;
+  TextLabel* protocol_note_;
   QComboBox* assignor_;
+  TextLabel* assignor_note_;
   SegmentedControl* commit_;
   TextLabel* commit_note_;
   QSpinBox* work_;

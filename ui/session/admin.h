@@ -135,7 +135,9 @@ struct ConsumerCommand {
   std::string group;
   std::vector<std::string> topics;
   std::string client_id;            // empty: made up
-  std::string assignor = "range";   // a name of consumerAssignors()
+  enum class Protocol : std::uint8_t { classic, consumer };  // consumer: the coordinator assigns (KIP-848)
+  Protocol protocol = Protocol::classic;
+  std::string assignor = "range";  // a name of consumerAssignors(protocol)
   Commit commit = Commit::automatic;
   std::int32_t commit_interval_ms = 1'000;  // automatic
   std::int32_t work_ms = 0;         // time spent on each record; 0: as fast as it can

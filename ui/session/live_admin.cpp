@@ -370,7 +370,10 @@ void LiveSession::changeVoter(std::int32_t node, bool voter, std::function<void(
   }
 }
 
-QStringList LiveSession::consumerAssignors() const {
+QStringList LiveSession::consumerAssignors(ConsumerCommand::Protocol protocol) const {
+  if (protocol == ConsumerCommand::Protocol::consumer) {
+    return {QStringLiteral("uniform"), QStringLiteral("range")};
+  }
   return {QStringLiteral("range"), QStringLiteral("roundrobin"), QStringLiteral("sticky"), QStringLiteral("cooperative-sticky")};
 }
 

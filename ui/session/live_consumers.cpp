@@ -36,6 +36,7 @@ void LiveConsumers::start(Member& member) {
   options.topics = command.topics;
   options.auto_create = false;  // reading does not bring back a topic that was deleted
   options.from_earliest = command.from_earliest;
+  options.group_protocol = command.protocol == ConsumerCommand::Protocol::consumer ? "consumer" : "classic";
   options.assignors = {command.assignor};
   options.commit_interval_ms = command.commit_interval_ms;
   switch (command.commit) {

@@ -84,7 +84,7 @@ class LiveSession final : public Session, public SessionAdmin, public SessionNod
   void deleteGroup(const std::string& group, std::function<void(QString error)> done) override;
   void changeVoter(std::int32_t node, bool voter, std::function<void(QString error)> done) override;
   void tryOut(Trial trial, std::function<void(TrialAnswer)> done) override;
-  QStringList consumerAssignors() const override;
+  QStringList consumerAssignors(ConsumerCommand::Protocol protocol) const override;
   void addConsumer(const ConsumerCommand& command, std::function<void(QString error)> done) override;
   bool removeConsumer(const std::string& group) override;
   bool rejoinConsumer(const std::string& group) override;

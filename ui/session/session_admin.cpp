@@ -42,7 +42,8 @@ class NoAdmin final : public SessionAdmin {
     refuse(std::move(done));
   }
   void deleteGroup(const std::string&, std::function<void(QString error)> done) override { refuse(std::move(done)); }
-  [[nodiscard]] QStringList consumerAssignors() const override { return {}; }
+
+  [[nodiscard]] QStringList consumerAssignors(ConsumerCommand::Protocol /*protocol*/) const override { return {}; }
   void addConsumer(const ConsumerCommand&, std::function<void(QString error)> done) override { refuse(std::move(done)); }
   bool removeConsumer(const std::string&) override { return false; }
   bool rejoinConsumer(const std::string&) override { return false; }

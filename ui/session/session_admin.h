@@ -55,7 +55,7 @@ class SessionAdmin {
   virtual void tryOut(Trial trial, std::function<void(TrialAnswer)> done);
 
   // --- built-in consumers: members of ordinary groups, over a real connection
-  [[nodiscard]] virtual QStringList consumerAssignors() const = 0;
+  [[nodiscard]] virtual QStringList consumerAssignors(ConsumerCommand::Protocol protocol) const = 0;
   virtual void addConsumer(const ConsumerCommand& command, std::function<void(QString error)> done) = 0;
   // The newest one of the group leaves it. False: the group has no built-in consumer (and none of the demo's).
   virtual bool removeConsumer(const std::string& group) = 0;

@@ -678,9 +678,16 @@ ConsumerCommand GroupsPage::consumerFor(const QString& group) const {
         add(c.topic);
       }
     }
-    // A group has one assignor at a time; a newcomer speaks the same.
-    if (!g->members.empty() && SessionAdmin::of(session()).consumerAssignors().contains(QString::fromStdString(g->protocol))) {
-      command.assignor = g->protocol;
+    // A group has one protocol and one assignor at a time; a newcomer speaks the same.
+    if (!g->members.empty()) {
+      const auto protocol = g->kind == event::GroupProtocol::consumer ? ConsumerCommand::Protocol::consumer : ConsumerCommand::Protocol::classic;
+      const QStringList known = SessionAdmin::of(session()).consumerAssignors(protocol);
+      if (known.contains(QString::fromStdString(g->protocol))) {
+        command.assignor = g->protocol;
+      } else if (command.protocol != protocol && !known.isEmpty()) {
+        command.assignor = known.front().toStdString();
+      }
+      command.protocol = protocol;
     }
   }
   if (command.topics.empty()) {

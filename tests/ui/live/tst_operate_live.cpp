@@ -97,10 +97,12 @@ class TestOperateLive : public QObject {
     }
     return nullptr;
   }
-  void addConsumers(const char* name, const char* topic_name, int count) {
+
+  void addConsumers(const char* name, const char* topic_name, int count, ConsumerCommand::Protocol protocol = ConsumerCommand::Protocol::classic) {
     int done = 0;
     ConsumerCommand command;
     command.group = name;
+    command.protocol = protocol;
     command.topics = {topic_name};
     command.commit_interval_ms = 100;
     for (int i = 0; i < count; ++i) {
@@ -322,6 +324,28 @@ class TestOperateLive : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(UndoList::of(session_.get())->newest() != nullptr, kSoonMs);
     window_->commands().run("edit.undo");
     QTRY_COMPARE_WITH_TIMEOUT(cell(GroupModel::lag_records, "billing"), QStringLiteral("1"), kSoonMs);
+  }
+
+  // KIP-848: the coordinator assigns. G adds one that speaks as the others do.
+  void aConsumerGroupIsShownByItsEpochs() {
+    addConsumers("modern", "orders", 2, ConsumerCommand::Protocol::consumer);
+    QTRY_VERIFY_WITH_TIMEOUT(stable("modern", 2), kSoonMs);
+    window_->showPage("groups");
+    window_->select(Selection::ofGroup("modern"));
+    QTRY_COMPARE_WITH_TIMEOUT(cell(GroupModel::kind, "modern"), QStringLiteral("consumer"), kSoonMs);
+    const std::int32_t before = group("modern")->generation;
+    QTest::keyClick(window_->currentPage(), Qt::Key_G);
+    QTRY_VERIFY_WITH_TIMEOUT(stable("modern", 3), kSoonMs);
+    QCOMPARE(group("modern")->kind, event::GroupProtocol::consumer);
+    QVERIFY(group("modern")->generation > before);
+    const auto each_has_one = [this] {
+      const auto& members = group("modern")->members;
+      return std::all_of(members.begin(), members.end(), [](const auto& m) { return m.partitions.size() == 1 && m.target == m.partitions; });
+    };
+    QTRY_VERIFY_WITH_TIMEOUT(each_has_one(), kSoonMs);
+    while (session_->removeConsumer("modern")) {
+    }
+    QTRY_VERIFY_WITH_TIMEOUT(group("modern")->members.empty(), kSoonMs);
   }
 
   void sixConsumersShareThreePartitions() {

@@ -396,7 +396,10 @@ void FakeSession::deleteGroup(const std::string& group, std::function<void(QStri
   answer([done = std::move(done), error] { done(error); });
 }
 
-QStringList FakeSession::consumerAssignors() const {
+QStringList FakeSession::consumerAssignors(ConsumerCommand::Protocol protocol) const {
+  if (protocol == ConsumerCommand::Protocol::consumer) {
+    return {QStringLiteral("uniform"), QStringLiteral("range")};
+  }
   return {QStringLiteral("range"), QStringLiteral("roundrobin"), QStringLiteral("sticky"), QStringLiteral("cooperative-sticky")};
 }
 

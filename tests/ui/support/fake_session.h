@@ -103,7 +103,7 @@ class FakeSession : public Session, public SessionAdmin {
   void deleteGroupOffsets(const std::string& group, const std::vector<PartitionName>& partitions,
                           std::function<void(OffsetsAnswer)> done) override;
   void deleteGroup(const std::string& group, std::function<void(QString error)> done) override;
-  [[nodiscard]] QStringList consumerAssignors() const override;
+  [[nodiscard]] QStringList consumerAssignors(ConsumerCommand::Protocol protocol) const override;
   void addConsumer(const ConsumerCommand& command, std::function<void(QString error)> done) override;
   bool removeConsumer(const std::string& group) override;
   void tryOut(Trial trial, std::function<void(TrialAnswer)> done) override;

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Topics and Groups pages in the real window over FakeSession: staged edits with Review, Apply and Undo, growth with its
 // preview, deletion; groups with lag, idle members, reset, built-in consumers by key.
+#include <algorithm>
+#include <memory>
+
 #include <QAbstractButton>
 #include <QAccessible>
+#include <QComboBox>
 #include <QLabel>
 #include <QLineEdit>
 #include <QTableView>
 #include <QTest>
-#include <algorithm>
-#include <memory>
 
 #include "tests/ui/support/fake_session.h"
+#include "ui/dialogs/add_consumer_dialog.h"
 #include "ui/dialogs/add_partitions_dialog.h"
 #include "ui/dialogs/create_topic_dialog.h"
 #include "ui/dialogs/question_dialog.h"
@@ -487,6 +490,29 @@ class TestOperatePages : public QObject {
     // Nothing of ours is left: said, not ignored.
     QTest::keyClick(window_->currentPage(), Qt::Key_G, Qt::ShiftModifier);
     QTRY_VERIFY(groups_->undoBar()->text().contains(QStringLiteral("no built-in consumer")));
+  }
+
+  // Who adds a consumer chooses who assigns, and gets the assignors that go with it; in a group with members it is the group's protocol.
+  void a_consumer_joins_by_either_protocol() {
+    open();
+    session_->setGroup("crowd", "demo.orders", 1);
+    window_->showPage("groups");
+    window_->select(Selection::ofGroup("crowd"));
+    frame();
+    window_->commands().run("consumer.options");
+    auto* added = dialog<AddConsumerDialog>();
+    QVERIFY(added != nullptr);
+    QCOMPARE(added->command().protocol, ConsumerCommand::Protocol::classic);
+    auto* protocol = added->findChild<SegmentedControl*>(QStringLiteral("consumerProtocol"));
+    QVERIFY(protocol != nullptr);
+    Q_EMIT protocol->activated(1);
+    QCOMPARE(added->command().protocol, ConsumerCommand::Protocol::consumer);
+    const auto* assignors = added->findChild<QComboBox*>(QStringLiteral("consumerAssignor"));
+    QVERIFY(assignors->findText(QStringLiteral("uniform")) >= 0 && assignors->findText(QStringLiteral("sticky")) < 0);
+    QCOMPARE(added->command().assignor, std::string("range"));  // both protocols have it
+    Q_EMIT protocol->activated(0);
+    QVERIFY(assignors->findText(QStringLiteral("sticky")) >= 0);
+    added->reject();
   }
 
   void emptyPagesSayWhatToDo() {
