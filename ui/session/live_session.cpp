@@ -169,6 +169,9 @@ LiveSession::LiveSession(Options options, QObject* parent)
   if (options_.demo) {
     // Kafka waits 3 s for more members before a new group's first generation; a demo shows the group at once.
     options_.cluster.configs.try_emplace("group.initial.rebalance.delay.ms", "0");
+    // Members of consumer groups hear of a new assignment with a heartbeat, by default one in 5 s.
+    options_.cluster.configs.try_emplace("group.consumer.min.heartbeat.interval.ms", "500");
+    options_.cluster.configs.try_emplace("group.consumer.heartbeat.interval.ms", "500");
   }
   if (options_.demo && options_.cluster.nodes > 1) {
     // Who ends a node by hand wants to see what follows now, not after Kafka's usual 9 and 30 s. profile() names them.

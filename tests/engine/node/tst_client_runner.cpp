@@ -259,7 +259,10 @@ class TestClientRunner : public QObject {
   }
 
   void theCoordinatorAssignsWhereItIsAskedTo() {  // KIP-848
-    const std::unique_ptr<Cluster> cluster = start_in_memory();
+    ClusterOptions quick;
+    quick.listen.port = 0;
+    quick.configs = {{"group.consumer.min.heartbeat.interval.ms", "100"}, {"group.consumer.heartbeat.interval.ms", "100"}};
+    const std::unique_ptr<Cluster> cluster = start(std::move(quick));
     QVERIFY(cluster != nullptr);
     Consumed consumed;
     ClientRunner runner;

@@ -148,6 +148,8 @@ class TestOperateLive : public QObject {
     options.cluster.listen.port = 0;
     options.cluster.configs["group.initial.rebalance.delay.ms"] = "0";
     options.cluster.configs["offsets.topic.num.partitions"] = "2";
+    options.cluster.configs["group.consumer.min.heartbeat.interval.ms"] = "200";
+    options.cluster.configs["group.consumer.heartbeat.interval.ms"] = "200";
     options.demo = false;
     session_ = std::make_unique<LiveSession>(std::move(options));
     window_ = std::make_unique<MainWindow>(session_.get(), MainWindow::Options{.persist = false, .hints = false});
