@@ -149,8 +149,11 @@ class Matrix : public QObject {
     ++waiting_;
     session_->produce(command, [this](const ProduceAnswer&) { --waiting_; });
   }
-  void consumer(const char* group, const char* topic, int work_ms, const char* assignor = "range") {
+
+  void consumer(const char* group, const char* topic, int work_ms, const char* assignor = "range",
+                ConsumerCommand::Protocol protocol = ConsumerCommand::Protocol::classic) {
     ConsumerCommand command;
+    command.protocol = protocol;
     command.assignor = assignor;
     command.group = group;
     command.topics = {topic};
@@ -158,6 +161,9 @@ class Matrix : public QObject {
     ++waiting_;
     SessionAdmin::of(session_).addConsumer(command, [this](const QString&) { --waiting_; });
   }
+
+  // Of a consumer group (KIP-848).
+  void member(const char* group) { consumer(group, "quiet.topic", 0, "uniform", ConsumerCommand::Protocol::consumer); }
 
   void fill() {
     wait([this] { return !session_->view()->nodes.empty(); }, 10'000);
@@ -205,6 +211,9 @@ class Matrix : public QObject {
     create("quiet.topic", 4);
     for (int i = 0; i < 2; ++i) {
       consumer("handover", "quiet.topic", 0, "cooperative-sticky");
+    }
+    for (int i = 0; i < 2; ++i) {
+      member("shipments");
     }
     wait([this] { return waiting_ == 0; }, 60'000);
     pause(6'000);  // groups settle, lag has a history
@@ -534,6 +543,11 @@ class Matrix : public QObject {
     }
     return sum;
   }
+
+  bool settled(const char* name, std::size_t members) const {
+    const observe::GroupView* group = session_->view()->find_group(name);
+    return group != nullptr && group->state == "Stable" && group->members.size() == members;
+  }
   bool handedOver(std::size_t members) {
     const observe::GroupView* group = session_->view()->find_group("handover");
     return group != nullptr && group->state == "Stable" && group->members.size() == members && owned(*group) == 4;
@@ -602,6 +616,25 @@ class Matrix : public QObject {
                        const observe::GroupView* group = session_->view()->find_group("handover");
                        return group != nullptr && group->rebalancing_since.ms > 0 && group->members.size() == 3 && owned(*group) < 4;
                      }, 10'000);
+                   }});
+    out.push_back({QStringLiteral("groups-consumer"), [this] { show("groups", Selection::ofGroup(QStringLiteral("shipments"))); }, {}});
+    // Its members get to a new target one by one, and read meanwhile.
+    out.push_back({QStringLiteral("groups-reconciling"), [this] { show("groups", Selection::ofGroup(QStringLiteral("shipments"))); },
+                   [this] {
+                     SessionAdmin::of(session_).removeConsumer("shipments");
+                     wait([this] { return settled("shipments", 2); }, 10'000);
+                   },
+                   [this] {
+                     show("groups", Selection::ofGroup(QStringLiteral("shipments")));
+                     wait([this] { return settled("shipments", 2); }, 10'000);
+                     pause(300);
+                     member("shipments");
+                     wait(
+                         [this] {
+                           const observe::GroupView* group = session_->view()->find_group("shipments");
+                           return group != nullptr && group->state == "Reconciling";
+                         },
+                         10'000);
                    }});
     out.push_back({QStringLiteral("groups-idle"), [this] { show("groups", Selection::ofGroup(QStringLiteral("warehouse"))); }, {}});
     out.push_back({QStringLiteral("groups-nobody"), [this] { show("groups", Selection::ofGroup(QStringLiteral("reports"))); }, {}});
