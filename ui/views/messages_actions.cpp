@@ -172,6 +172,7 @@ void MessagesPage::setOrder(RecordModel::Order order) {
   } else if (table_->currentIndex().isValid()) {
     table_->scrollTo(table_->currentIndex(), QAbstractItemView::PositionAtCenter);
   }
+  refreshState();  // where the others are
   saveView();
 }
 

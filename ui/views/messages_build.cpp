@@ -182,7 +182,7 @@ void MessagesPage::connectAll() {
     note_->setText({});  // the count was that of the list before
   });
   waiting_.setSingleShot(true);
-  waiting_.setInterval(300);
+  waiting_.setInterval(100);
   connect(&waiting_, &QTimer::timeout, this, &MessagesPage::refreshState);
   connect(feed_, &RecordFeed::arrived, this, &MessagesPage::onRows);
   connect(feed_, &RecordFeed::failed, this, [this](const QString& what) {

@@ -300,6 +300,9 @@ void MessagesPage::frame() {
     feed_->poll();  // an empty list waits for its first record, as it says
   }
   removeDeleted();
+  if (newer_ != newerWait()) {
+    refreshState();
+  }
   constexpr qint64 kHistoryEveryMs = 1'000;
   if (history_at_.isValid() && history_at_.elapsed() >= kHistoryEveryMs) {
     refreshHistory();
@@ -429,6 +432,21 @@ bool MessagesPage::roomAbove() const {
          static_cast<std::size_t>(model_->rowCount() + RecordFeed::kPage) < RecordModel::kMaxRows;
 }
 
+bool MessagesPage::roomBelow() const {
+  return static_cast<std::size_t>(model_->rowCount()) < RecordModel::kMaxRows;
+}
+
+// Records behind the list that come in when somebody scrolls there; to a tail they come by themselves.
+bool MessagesPage::newerWait() const {
+  return !scanning() && !tail_ && model_->rowCount() > 0 && feed_->canGoLater();
+}
+
+void MessagesPage::readOn() {
+  if (newerWait() && roomBelow()) {
+    feed_->more();
+  }
+}
+
 void MessagesPage::onRows(const std::vector<RecordRow>& rows, bool above) {
   QScrollBar* bar = table_->verticalScrollBar();
   const bool end = atEnd();
@@ -541,14 +559,15 @@ void MessagesPage::onScroll(int value) {
       unseen_ = 0;
       pill_->hide();
     }
-    if (!scanning() && !tail_ && model_->rowCount() > 0 && static_cast<std::size_t>(model_->rowCount()) < RecordModel::kMaxRows) {
-      feed_->more();
+    if (model_->order() != RecordModel::Order::newest_first) {
+      readOn();
     }
   }
   if (model_->order() == RecordModel::Order::newest_first) {
     if (value <= 1) {
       unseen_ = 0;
       pill_->hide();
+      readOn();  // newer ones are above here
     }
     if (!scanning() && atEnd() && bar->maximum() > 0 && roomAbove() && feed_->canGoEarlier()) {
       feed_->earlier();  // older ones are below here
@@ -602,6 +621,11 @@ void MessagesPage::refreshState() {
       parts << (!roomAbove()                                          ? tr("older ones not listed")
                 : model_->order() == RecordModel::Order::newest_first ? tr("older ones below")
                                                                       : tr("older ones above"));
+    }
+    if (newer_ = newerWait(); newer_) {
+      parts << (!roomBelow()                                          ? tr("newer ones not listed")
+                : model_->order() == RecordModel::Order::newest_first ? tr("newer ones above")
+                                                                      : tr("newer ones below"));
     }
     if (const int count = feed_->unreadable(); count > 0) {
       parts << tr("%Ln partition(s) cannot be read", nullptr, count);

@@ -99,6 +99,9 @@ class MessagesPage : public Page {
   void showEmpty();
   [[nodiscard]] bool atEnd() const;
   [[nodiscard]] bool roomAbove() const;
+  [[nodiscard]] bool roomBelow() const;
+  [[nodiscard]] bool newerWait() const;
+  void readOn();
   [[nodiscard]] QString topic() const;
   [[nodiscard]] std::int32_t partition() const;  // -1: all
   [[nodiscard]] std::int32_t partitionsOfTopic() const;
@@ -168,6 +171,7 @@ class MessagesPage : public Page {
   std::optional<Selection> pending_;  // to be shown when the page is, or when its rows have come
   std::optional<Selection> expected_;  // comes with the tail
   std::int64_t unseen_ = 0;
+  bool newer_ = false;  // it is said that newer ones wait
   std::int64_t behind_hits_ = 0;
   std::int64_t behind_records_ = 0;
   std::int64_t not_listed_ = 0;

@@ -355,6 +355,13 @@ bool RecordFeed::canGoEarlier() const {
   });
 }
 
+bool RecordFeed::canGoLater() const {
+  return std::any_of(cursors_.begin(), cursors_.end(), [this](const auto& entry) {
+    const auto* c = countersOf(entry.first);
+    return c != nullptr && entry.second.next < c->high_watermark.get();
+  });
+}
+
 void RecordFeed::poll() {
   if (pending_ > 0) {
     return;

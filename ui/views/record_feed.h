@@ -49,6 +49,7 @@ class RecordFeed : public QObject {
   void more();
   void earlier();
   [[nodiscard]] bool canGoEarlier() const;
+  [[nodiscard]] bool canGoLater() const;
   // Asks for what was appended since; call it for frames while tailing.
   void poll();
   [[nodiscard]] bool busy() const { return pending_ > 0; }

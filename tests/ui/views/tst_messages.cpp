@@ -78,6 +78,7 @@ class TestMessages : public QObject {
   void earlier_pages_leave_no_gap();
   void tail_appends_in_order();
   void from_offset_and_earlier();
+  void newer_ones_that_wait_are_said();
   void selection_is_shown();
   void detail_follows_the_row();
   void rows_do_not_move_while_reading();
@@ -334,6 +335,27 @@ void TestMessages::from_offset_and_earlier() {
   for (int i = 1; i < f.page.records()->rowCount(); ++i) {
     QCOMPARE(f.page.records()->row(i).offset, f.page.records()->row(i - 1).offset + 1);
   }
+}
+
+void TestMessages::newer_ones_that_wait_are_said() {
+  Fixture f(2'000);
+  f.page.resize(1'600, 700);
+  const QString below = QStringLiteral("newer ones below");
+  QVERIFY(!f.page.noteText().contains(below));  // a tail has them
+  f.page.setFrom(RecordFeed::From::oldest);
+  QTRY_VERIFY(f.page.records()->rowCount() > 0);
+  QVERIFY2(f.page.noteText().contains(below), qPrintable(f.page.noteText()));
+  while (f.page.feed()->canGoLater()) {
+    const int before = f.page.records()->rowCount();
+    f.page.feed()->more();
+    QTRY_VERIFY(f.page.records()->rowCount() > before);
+  }
+  QVERIFY2(!f.page.noteText().contains(below), qPrintable(f.page.noteText()));
+  // What arrives later waits, too.
+  f.frame(2'000);
+  QVERIFY2(f.page.noteText().contains(below), qPrintable(f.page.noteText()));
+  f.page.setOrder(RecordModel::Order::newest_first);
+  QVERIFY2(f.page.noteText().contains(QLatin1String("newer ones above")), qPrintable(f.page.noteText()));
 }
 
 void TestMessages::selection_is_shown() {
