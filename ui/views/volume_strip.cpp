@@ -147,6 +147,7 @@ void VolumeStrip::paintEvent(QPaintEvent*) {
   const bool days = to_ms_ - from_ms_ > 86'400'000;
   const QDateTime first = QDateTime::fromMSecsSinceEpoch(from_ms_);
   const std::int64_t zone = utc_ ? 0 : std::int64_t{first.offsetFromUtc()} * 1'000;
+  double free = left;
   for (std::int64_t t = ((from_ms_ + zone + step - 1) / step) * step - zone; t < to_ms_; t += step) {
     const double x = xOf(t) / s;
     QString label = days ? date_time_text(t, utc_).mid(5, step < 86'400'000 ? 11 : 5) : time_text(t, utc_);
@@ -154,9 +155,10 @@ void VolumeStrip::paintEvent(QPaintEvent*) {
       label = label.left(8);
     }
     const double half = text_width(label, FontRole::small_data) / 2;
-    if (x - half < left || x + half > right) {
+    if (x - half < free || x + half > right) {
       continue;
     }
+    free = x + half + 8;
     p.fillRect(QRectF(std::round(x), bottom, 1, 3), c.control);
     text_center(p, x, bottom + 11, label, FontRole::small_data, c.text3);
   }
