@@ -268,6 +268,7 @@ class Matrix : public QObject {
     });
     due.start();
     scene.arrange();
+    arranged_.restart();  // it may have taken long by itself, and what it began has not begun before
     while (!done) {
       QApplication::processEvents(QEventLoop::WaitForMoreEvents);
     }
