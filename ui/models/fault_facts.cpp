@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/models/fault_facts.h"
 
-#include <QCoreApplication>
 #include <algorithm>
 #include <iterator>
-#include <set>
+#include <string_view>
 #include <utility>
+
+#include <QCoreApplication>
 
 #include "ui/models/quorum_facts.h"
 #include "ui/models/replica_facts.h"
@@ -21,24 +22,31 @@ struct Words {
 
 using Partitions = FaultMemory::Partitions;
 
-Partitions count(const observe::TopicView& topic, const FaultMemory& nodes) {
+constexpr std::string_view kOffsetsTopic = "__consumer_offsets";
+
+Partitions count(const observe::TopicView& topic, const NodesOut& nodes) {
   Partitions out;
-  const auto runs = [&](BrokerId id) { return !nodes.away.contains(id); };
+  const auto runs = [&](BrokerId id) { return !nodes.away(id); };
   for (const auto& partition : topic.partitions) {
     if (!partition || partition->replicas.empty()) {
       continue;
     }
-    const bool leaderless = partition->leader == kNoBroker || nodes.down.contains(partition->leader);
+    const bool leaderless = partition->leader == kNoBroker || nodes.ended.contains(partition->leader);
+    const bool silent = !leaderless && nodes.paused.contains(partition->leader);
+    const bool all_run = std::all_of(partition->isr.begin(), partition->isr.end(), runs);
+    ++out.all;
     out.leaderless += leaderless ? 1 : 0;
     out.stranded += leaderless && std::none_of(partition->isr.begin(), partition->isr.end(), runs) &&
                             std::none_of(partition->elr.begin(), partition->elr.end(), runs)
                         ? 1
                         : 0;
-    out.silent += nodes.silent.contains(partition->leader) ? 1 : 0;
+    out.silent += silent ? 1 : 0;
     const int missing = static_cast<int>(partition->replicas.size()) - static_cast<int>(partition->isr.size());
     out.out_of_sync += missing;
     out.behind += missing > 0 ? 1 : 0;
-    out.held += !leaderless && !std::all_of(partition->isr.begin(), partition->isr.end(), runs) ? 1 : 0;
+    out.held += !leaderless && !all_run ? 1 : 0;
+    // A leader without followers waits for nobody, cut off or not.
+    out.whole += !leaderless && !silent && (all_run || partition->isr.size() <= 1) ? 1 : 0;
     // One that nobody leads is counted once.
     out.below_minimum += !leaderless && static_cast<std::int32_t>(partition->isr.size()) < min_in_sync(&topic, *partition) ? 1 : 0;
   }
@@ -46,19 +54,27 @@ Partitions count(const observe::TopicView& topic, const FaultMemory& nodes) {
 }
 
 // Of the topics that are what they were, what was counted then.
-Partitions count(const observe::ClusterView& view, FaultMemory& memory) {
+Partitions count(const observe::ClusterView& view, FaultMemory& memory, DataReach& reach) {
   Partitions out;
+  reach = {};
   std::map<std::string, FaultMemory::Topic> now;
   for (const auto& [name, topic] : *view.topics) {
     auto known = memory.topics.extract(name);
     if (known.empty() || known.mapped().of != topic) {
       memory.partitions += topic->partitions.size();
       known = {};
-      now.emplace_hint(now.end(), name, FaultMemory::Topic{topic, count(*topic, memory)});
+      now.emplace_hint(now.end(), name, FaultMemory::Topic{topic, count(*topic, memory.out)});
     } else {
       now.insert(now.end(), std::move(known));
     }
     const Partitions& of = std::prev(now.end())->second.counted;
+    for (DataReach::Count* each : {&reach.partitions, name == kOffsetsTopic ? &reach.coordinators : nullptr}) {
+      if (each != nullptr) {
+        each->all += of.all;
+        each->served += of.all - of.leaderless - of.silent;
+        each->whole += of.whole;
+      }
+    }
     out.leaderless += of.leaderless;
     out.stranded += of.stranded;
     out.silent += of.silent;
@@ -68,6 +84,12 @@ Partitions count(const observe::ClusterView& view, FaultMemory& memory) {
     out.below_minimum += of.below_minimum;
   }
   memory.topics = std::move(now);
+  return out;
+}
+
+std::vector<std::int32_t> ids(const std::set<BrokerId>& nodes) {
+  std::vector<std::int32_t> out;
+  std::transform(nodes.begin(), nodes.end(), std::back_inserter(out), [](BrokerId id) { return id.value(); });
   return out;
 }
 
@@ -88,20 +110,18 @@ QString said_of(const std::vector<std::int32_t>& nodes, const QString& one, cons
 
 FaultFacts fault_facts(const observe::ClusterView& view, const std::vector<NodeCondition>& conditions, std::int64_t lost, FaultMemory* memory) {
   FaultFacts out;
-  std::set<BrokerId> down;
-  std::vector<std::int32_t> ended;
+  const NodesOut nodes = nodes_out(view, conditions);
+  const std::vector<std::int32_t> ended = ids(nodes.ended);
+  const std::vector<std::int32_t> paused = ids(nodes.paused);
+  const std::vector<std::int32_t> cut = ids(nodes.cut_off);
   std::vector<std::int32_t> starting;
-  std::vector<std::int32_t> paused;
-  std::vector<std::int32_t> cut;
   std::vector<std::int32_t> slow;
   std::vector<std::int32_t> fenced;
   bool killed = false;
   std::int64_t since_ms = -1;
   for (const auto& [id, node] : view.nodes) {
     using State = observe::NodeView::State;
-    if (node->state == State::killed || node->state == State::stopped) {
-      down.insert(id);
-      ended.push_back(id.value());
+    if (nodes.ended.contains(id)) {
       killed = killed || node->state == State::killed;
       since_ms = std::max(since_ms, node->since.ms);
     } else if (node->state == State::starting) {
@@ -111,28 +131,17 @@ FaultFacts fault_facts(const observe::ClusterView& view, const std::vector<NodeC
     }
   }
   for (const NodeCondition& condition : conditions) {
-    if (condition.down) {
-      continue;
-    }
-    for (auto& [is, list] : {std::pair{condition.paused, &paused}, std::pair{condition.cut_off, &cut}, std::pair{condition.slow, &slow}}) {
-      if (is) {
-        list->push_back(condition.node);
-      }
+    if (!condition.down && condition.slow) {
+      slow.push_back(condition.node);
     }
   }
-  std::set<BrokerId> silent(paused.begin(), paused.end());
-  std::set<BrokerId> away = down;
-  away.insert(silent.begin(), silent.end());
-  away.insert(cut.begin(), cut.end());
   FaultMemory own;
   FaultMemory& counted = memory == nullptr ? own : *memory;
-  if (counted.down != down || counted.silent != silent || counted.away != away) {
+  if (counted.out != nodes) {
     counted.topics.clear();
+    counted.out = nodes;
   }
-  counted.down = down;
-  counted.silent = std::move(silent);
-  counted.away = std::move(away);
-  const Partitions partitions = count(view, counted);
+  const Partitions partitions = count(view, counted, out.reach);
   const bool majority = running_voters(view).majority();
   out.majority = majority;
   out.leaderless = partitions.leaderless;

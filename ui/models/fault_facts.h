@@ -7,18 +7,33 @@
 // answer only those of topics that changed since, unless it is other nodes that are out.
 #pragma once
 
-#include <QString>
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
+#include <QString>
+
 #include "engine/observe/cluster_view.h"
+#include "ui/models/nodes_out.h"
 #include "ui/session/session_nodes.h"
 
 namespace hw::ui {
+
+// How many partitions are served at this moment, of all topics and of __consumer_offsets, without which nobody commits.
+struct DataReach {
+  struct Count {
+    int all = 0;
+    int served = 0;  // led by a node that answers
+    int whole = 0;   // of these, every in-sync replica is there: acks=all is answered
+    friend bool operator==(const Count&, const Count&) = default;
+  };
+
+  Count partitions;
+  Count coordinators;
+  friend bool operator==(const DataReach&, const DataReach&) = default;
+};
 
 struct FaultFacts {
   bool any = false;
@@ -32,6 +47,7 @@ struct FaultFacts {
   int leaderless = 0;       // partitions that nobody leads: without a leader, or with one that is down
   int silent = 0;           // partitions whose leader is paused
   int behind = 0;           // partitions with replicas outside the in-sync set
+  DataReach reach;
   friend bool operator==(const FaultFacts&, const FaultFacts&) = default;
 };
 
@@ -43,6 +59,8 @@ struct FaultMemory {
     int silent = 0;        // led by a node that is paused
     int out_of_sync = 0;   // replicas
     int behind = 0;        // partitions with such replicas
+    int all = 0;
+    int whole = 0;         // served, and every in-sync replica is there
     int held = 0;          // led, but an in-sync replica is away: the high watermark waits for it
     int below_minimum = 0;
   };
@@ -50,9 +68,8 @@ struct FaultMemory {
     std::shared_ptr<const observe::TopicView> of;
     Partitions counted;
   };
-  std::set<BrokerId> down;
-  std::set<BrokerId> silent;
-  std::set<BrokerId> away;
+
+  NodesOut out;
   std::map<std::string, Topic> topics;
   std::uint64_t partitions = 0;  // counted since the beginning: the work that tests count
 };

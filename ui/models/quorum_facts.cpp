@@ -2,10 +2,10 @@
 #include "ui/models/quorum_facts.h"
 
 #include <algorithm>
-#include <set>
 
 #include <QCoreApplication>
 
+#include "ui/models/fault_facts.h"
 #include "ui/models/replica_facts.h"
 #include "ui/painting/text.h"
 
@@ -18,8 +18,6 @@ struct Words {
 };
 
 using event::QuorumRole;
-
-constexpr std::string_view kOffsetsTopic = "__consumer_offsets";
 
 std::int64_t since(std::int64_t ms) { return ms < 1'000 ? 0 : ms; }
 
@@ -255,46 +253,6 @@ RunningVoters running_voters(const observe::ClusterView& view) {
                                                     node->second->state == observe::NodeView::State::stopped);
     ++out.voters;
     out.running += !ended && (known == view.quorum->replicas.end() || known->second.online) ? 1 : 0;
-  }
-  return out;
-}
-
-DataReach data_reach(const observe::ClusterView& view, const std::vector<NodeCondition>& conditions) {
-  std::set<BrokerId> mute;  // no client gets an answer there
-  std::set<BrokerId> away;  // nor does a leader
-  for (const auto& [id, node] : view.nodes) {
-    if (node->state == observe::NodeView::State::killed || node->state == observe::NodeView::State::stopped) {
-      mute.insert(id);
-    }
-  }
-  for (const NodeCondition& condition : conditions) {
-    if (condition.paused) {
-      mute.insert(BrokerId(condition.node));
-    } else if (condition.cut_off) {
-      away.insert(BrokerId(condition.node));
-    }
-  }
-  away.insert(mute.begin(), mute.end());
-  DataReach out;
-  for (const auto& [name, topic] : *view.topics) {
-    DataReach::Count count;
-    for (const auto& p : topic->partitions) {
-      if (p == nullptr || p->replicas.empty()) {
-        continue;
-      }
-      const bool served = p->leader != kNoBroker && !mute.contains(p->leader);
-      const bool whole = served && (p->isr.size() <= 1 || std::none_of(p->isr.begin(), p->isr.end(), [&](BrokerId id) { return away.contains(id); }));
-      ++count.all;
-      count.served += served ? 1 : 0;
-      count.whole += whole ? 1 : 0;
-    }
-    for (DataReach::Count* each : {&out.partitions, name == kOffsetsTopic ? &out.coordinators : nullptr}) {
-      if (each != nullptr) {
-        each->all += count.all;
-        each->served += count.served;
-        each->whole += count.whole;
-      }
-    }
   }
   return out;
 }

@@ -71,22 +71,6 @@ struct RunningVoters {
 };
 [[nodiscard]] RunningVoters running_voters(const observe::ClusterView& view);
 
-// How many partitions are served at this moment, of all topics and of __consumer_offsets, without which nobody commits.
-struct DataReach {
-  struct Count {
-    int all = 0;
-    int served = 0;  // led by a node that answers
-    int whole = 0;   // of these, every in-sync replica is there: acks=all is answered
-    friend bool operator==(const Count&, const Count&) = default;
-  };
-
-  Count partitions;
-  Count coordinators;
-};
-
-// Cost: the partitions of the cluster.
-[[nodiscard]] DataReach data_reach(const observe::ClusterView& view, const std::vector<NodeCondition>& conditions);
-
 // Whether the metadata can change at this moment: a controller leads, and a majority of the voters
 // answers it. Cheap. True where no voter is known.
 [[nodiscard]] bool quorum_commits(
@@ -102,6 +86,8 @@ struct QuorumEffect {
   std::optional<Trial> trial;  // how to find out; nullopt: no client can ask for it
   friend bool operator==(const QuorumEffect&, const QuorumEffect&) = default;
 };
+
+struct DataReach;  // fault_facts.h
 
 // `now`: how it is at this moment; null: how it would be while every leader and in-sync replica runs.
 [[nodiscard]] std::vector<QuorumEffect> quorum_effects(bool majority, const DataReach* now = nullptr);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/models/replica_facts.h"
 
-#include <QCoreApplication>
 #include <algorithm>
 #include <charconv>
 #include <set>
 
+#include <QCoreApplication>
+
+#include "ui/models/nodes_out.h"
 #include "ui/models/quorum_facts.h"
 #include "ui/painting/text.h"
 
@@ -185,22 +187,17 @@ PartitionFacts partition_facts(const observe::ClusterView& view, const observe::
 }
 
 Bereft bereft_of(const observe::ClusterView& view, const std::vector<NodeCondition>& conditions, std::int32_t node) {
-  std::set<BrokerId> away{BrokerId(node)};
-  for (const auto& [id, each] : view.nodes) {
-    if (each->state == observe::NodeView::State::killed || each->state == observe::NodeView::State::stopped || (each->registered && each->fenced)) {
-      away.insert(id);
-    }
-  }
-  for (const NodeCondition& each : conditions) {
-    if (each.paused || each.cut_off) {
-      away.insert(BrokerId(each.node));
-    }
-  }
+  const NodesOut out_now = nodes_out(view, conditions);
+  const auto may_lead = [&](BrokerId id) {
+    const auto known = view.nodes.find(id);
+    const bool fenced = known != view.nodes.end() && known->second->registered && known->second->fenced;
+    return id != BrokerId(node) && !fenced && !out_now.away(id);
+  };
   Bereft out;
   for (const auto& [name, topic] : *view.topics) {
     for (const auto& partition : topic->partitions) {
       if (partition && partition->leader == BrokerId(node)) {
-        const bool others = std::any_of(partition->isr.begin(), partition->isr.end(), [&](BrokerId id) { return !away.contains(id); });
+        const bool others = std::any_of(partition->isr.begin(), partition->isr.end(), may_lead);
         ++(others ? out.move : out.wait);
       }
     }

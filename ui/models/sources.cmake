@@ -19,6 +19,7 @@ list(APPEND HW_UI_SOURCES
   ui/models/inspector_replication.cpp ui/models/inspector_replication.h
   ui/models/leader_story.cpp ui/models/leader_story.h
   ui/models/listener_doctor.cpp ui/models/listener_doctor.h
+  ui/models/nodes_out.cpp ui/models/nodes_out.h
   ui/models/object_export.cpp ui/models/object_export.h
   ui/models/key_moves.cpp ui/models/key_moves.h
   ui/models/offset_reset.cpp ui/models/offset_reset.h

@@ -607,15 +607,7 @@ void QuorumPage::refresh() {
   }
   kill_->setVisible(nodes.conditions().size() > 1);
   kill_->setEnabled(facts.leader >= 0);
-  if (!facts.lost()) {
-    board_->setEffects(quorum_effects(false));
-    reached_of_.reset();
-  } else if (reached_of_ == nullptr || reached_of_->topics != now.topics || reached_of_->nodes != now.nodes || conditions_ != nodes.conditions()) {
-    reached_of_ = view();
-    conditions_ = nodes.conditions();
-    const DataReach reach = data_reach(now, conditions_);
-    board_->setEffects(quorum_effects(false, &reach));
-  }
+  board_->setEffects(quorum_effects(false, facts.lost() ? &reach_ : nullptr));
   board_->show({facts.lost(), facts.leader, facts.answering, voters});
   const QuorumReplica* newest = facts.find(facts.leader);
   for (const QuorumReplica& r : facts.voters) {

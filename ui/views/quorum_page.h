@@ -3,11 +3,13 @@
 // without a majority, and the newest records of the metadata log.
 #pragma once
 
-#include <QTimer>
 #include <functional>
 #include <vector>
 
+#include <QTimer>
+
 #include "ui/models/election_history.h"
+#include "ui/models/fault_facts.h"
 #include "ui/models/quorum_facts.h"
 #include "ui/window/command_source.h"
 #include "ui/window/page.h"
@@ -38,6 +40,8 @@ class QuorumPage : public Page, public CommandSource {
   void addCommands(CommandRegistry& commands) override;
   void setSelection(const Selection& selection) override;
   void setWidthClass(int width_class) override;
+
+  void setFaults(const FaultFacts& faults) override { reach_ = faults.reach; }
   [[nodiscard]] Glyph attention(const FaultFacts& faults) const override;
   bool focusFilter() override;
   bool applyFilter(const QString& text) override;
@@ -89,8 +93,7 @@ class QuorumPage : public Page, public CommandSource {
   QTimer tick_;
   std::shared_ptr<const void> quorum_seen_;
   std::vector<Election> elections_;
-  observe::ViewPtr reached_of_;  // what the board was told of, with conditions_; null: nothing
-  std::vector<NodeCondition> conditions_;
+  DataReach reach_;
   std::int64_t next_ = -1;  // offset of the metadata log to go on reading at; -1: nothing was read
   std::int64_t reading_since_ = -1;  // -1: nothing is being read
   std::uint64_t read_number_ = 0;    // answers to earlier reads are late

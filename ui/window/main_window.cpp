@@ -384,6 +384,9 @@ void MainWindow::showFaults(const observe::ViewPtr& view) {
     story_.forget();
   }
   fault_bar_->take(faults_);
+  for (Page* page : pages_) {
+    page->setFaults(faults_);
+  }
 }
 
 void MainWindow::sampleRates() {

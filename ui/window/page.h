@@ -107,6 +107,9 @@ class Page : public QWidget {
   virtual void attach(Session* session);
   // The window's selection changed, or the page was opened for one.
   virtual void setSelection(const Selection& selection);
+
+  // What is wrong with the cluster as a whole, whenever that is something else; comes before the frame.
+  virtual void setFaults(const FaultFacts& /*faults*/) {}
   // A glyph at the right of the rail item when something here needs attention.
   // `faults`: what is wrong with the cluster as a whole. Asked with every frame, also while the page is not shown.
   [[nodiscard]] virtual Glyph attention(const FaultFacts& /*faults*/) const { return Glyph::none; }

@@ -347,13 +347,13 @@ class TestQuorum : public QObject {
     feed(event::PartitionChanged{kTopic, PartitionIndex(1), BrokerId(3), LeaderEpoch(1), 1, {BrokerId(3)}, {BrokerId(3)}});
     feed(event::PartitionChanged{kTopic, PartitionIndex(2), BrokerId(2), LeaderEpoch(1), 1, all, all});
     feed(event::PartitionChanged{Uuid{1, 2}, PartitionIndex(0), BrokerId(1), LeaderEpoch(1), 1, all, all});
-    DataReach reach = data_reach(*feed.reducer.publish(), {});
+    DataReach reach = fault_facts(*feed.reducer.publish(), {}, 0).reach;
     QCOMPARE(reach.partitions, (DataReach::Count{4, 4, 4}));
     QCOMPARE(works(quorum_effects(false, &reach)), (std::vector<Works>{Works::yes, Works::yes, Works::yes}));
     // Two of three are killed: one partition is whole, one is only written with acks=1, and no commit is answered.
     feed(event::NodeStopped{BrokerId(2), false}, 2);
     feed(event::NodeStopped{BrokerId(3), false}, 3);
-    reach = data_reach(*feed.reducer.publish(), {});
+    reach = fault_facts(*feed.reducer.publish(), {}, 0).reach;
     QCOMPARE(reach.partitions, (DataReach::Count{4, 2, 0}));
     QCOMPARE(reach.coordinators, (DataReach::Count{1, 1, 0}));
     const std::vector<QuorumEffect> now = quorum_effects(false, &reach);
@@ -364,7 +364,7 @@ class TestQuorum : public QObject {
     NodeCondition paused;
     paused.node = 1;
     paused.paused = true;
-    reach = data_reach(*feed.reducer.publish(), {paused});
+    reach = fault_facts(*feed.reducer.publish(), {paused}, 0).reach;
     QCOMPARE(works(quorum_effects(false, &reach)), (std::vector<Works>{Works::no, Works::no, Works::no}));
   }
 
