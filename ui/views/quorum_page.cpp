@@ -72,9 +72,7 @@ class QuorumBoard : public QWidget {
   QuorumBoard(std::function<void(Trial)> try_out, std::function<std::int64_t()> clock,
               QWidget* parent)
       : QWidget(parent), try_out_(std::move(try_out)), clock_(std::move(clock)) {
-    setAccessibleName(QuorumPage::tr("What works without a majority"));
-    effects_ = quorum_effects(false);
-    for (const QuorumEffect& effect : effects_) {
+    for (const QuorumEffect& effect : without_) {
       Button* button = nullptr;
       if (effect.trial) {
         button = new Button(Button::Kind::normal, {}, QuorumPage::tr("Test"), this);
@@ -92,6 +90,7 @@ class QuorumBoard : public QWidget {
       }
       tests_.push_back(button);
     }
+    refresh();
   }
 
   void setAnswer(Trial trial, const TrialAnswer& answer) {
@@ -110,9 +109,9 @@ class QuorumBoard : public QWidget {
   }
 
   // What is tried stays in its place; what is said of it follows the cluster.
-  void setEffects(std::vector<QuorumEffect> effects) {
-    if (effects != effects_) {
-      effects_ = std::move(effects);
+  void setNow(std::vector<QuorumEffect> now) {
+    if (now != effects_now_) {
+      effects_now_ = std::move(now);
       refresh();
     }
   }
@@ -135,15 +134,16 @@ class QuorumBoard : public QWidget {
     QPainter p(this);
     p.scale(t.scale(), t.scale());
     const double wide = width() / t.scale();
-    text_left(p, 16, 16, now_.lost ? QuorumPage::tr("What works now") : QuorumPage::tr("If the majority is lost"), FontRole::body_strong, c.text);
+    text_left(p, 16, 16, ofNow() ? QuorumPage::tr("What works now") : QuorumPage::tr("If the majority is lost"), FontRole::body_strong, c.text);
     text_fit(p, 16, 34, wide - 32,
              !results_.empty() ? tried_
              : now_.lost       ? QuorumPage::tr("Data flows where a leader runs. Changes wait.")
                                : QuorumPage::tr("Without a majority, data still flows. Changes wait."),
              FontRole::caption, c.text2);
-    for (std::size_t i = 0; i < effects_.size(); ++i) {
+    const std::vector<QuorumEffect>& rows = effects();
+    for (std::size_t i = 0; i < rows.size(); ++i) {
       const double y = kHead + line() * (static_cast<double>(i) + 0.5);
-      const QuorumEffect& effect = effects_[i];
+      const QuorumEffect& effect = rows[i];
       const Result* result = resultOf(effect);
       using Works = QuorumEffect::Works;
       Works works = effect.works;
@@ -169,7 +169,7 @@ class QuorumBoard : public QWidget {
     if (event->type() == QEvent::ToolTip) {
       const double y = static_cast<QHelpEvent*>(event)->pos().y() / Theme::current().scale();
       const auto row = static_cast<std::size_t>(std::max(0.0, (y - kHead) / line()));
-      const Result* result = y >= kHead && row < effects_.size() ? resultOf(effects_[row]) : nullptr;
+      const Result* result = y >= kHead && row < effects().size() ? resultOf(effects()[row]) : nullptr;
       setToolTip(result == nullptr ? QString() : result->detail);
     }
     return QWidget::event(event);
@@ -213,12 +213,19 @@ class QuorumBoard : public QWidget {
     const auto at = effect.trial ? results_.find(*effect.trial) : results_.end();
     return at == results_.end() ? nullptr : &at->second;
   }
+
+  // What was tried was tried now, so all of it is of now as soon as one has been.
+  [[nodiscard]] bool ofNow() const { return now_.lost || !results_.empty(); }
+
+  [[nodiscard]] const std::vector<QuorumEffect>& effects() const { return ofNow() && !effects_now_.empty() ? effects_now_ : without_; }
   void refresh() {
     const Theme& t = Theme::current();
-    setFixedHeight(t.px(kHead + line() * static_cast<double>(effects_.size()) + 8));
+    const std::vector<QuorumEffect>& rows = effects();
+    setAccessibleName(ofNow() ? QuorumPage::tr("What works now") : QuorumPage::tr("What works without a majority"));
+    setFixedHeight(t.px(kHead + line() * static_cast<double>(rows.size()) + 8));
     QStringList words;
-    for (std::size_t i = 0; i < effects_.size(); ++i) {
-      const QuorumEffect& effect = effects_[i];
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const QuorumEffect& effect = rows[i];
       const Result* result = resultOf(effect);
       words << QuorumPage::tr("%1: %2, %3")
                    .arg(effect.what, works_words(effect.works),
@@ -241,7 +248,8 @@ class QuorumBoard : public QWidget {
   static constexpr double kTest = 52;
   std::function<void(Trial)> try_out_;
   std::function<std::int64_t()> clock_;
-  std::vector<QuorumEffect> effects_;
+  const std::vector<QuorumEffect> without_ = quorum_effects(false);
+  std::vector<QuorumEffect> effects_now_;
   std::vector<Button*> tests_;  // one per effect; null: it cannot be tried
   std::map<Trial, Result> results_;
   bool compact_ = false;
@@ -607,7 +615,7 @@ void QuorumPage::refresh() {
   }
   kill_->setVisible(nodes.conditions().size() > 1);
   kill_->setEnabled(facts.leader >= 0);
-  board_->setEffects(quorum_effects(false, facts.lost() ? &reach_ : nullptr));
+  board_->setNow(quorum_effects(!facts.lost(), &reach_));
   board_->show({facts.lost(), facts.leader, facts.answering, voters});
   const QuorumReplica* newest = facts.find(facts.leader);
   for (const QuorumReplica& r : facts.voters) {

@@ -563,6 +563,10 @@ class TestOperatePages : public QObject {
     QVERIFY2(board->accessibleDescription().contains(
                  QStringLiteral("while 3 of 3 controllers answered")),
              qPrintable(board->accessibleDescription()));
+    // Tried with a majority, it tells of now in every row, also in those that cannot be tried.
+    QCOMPARE(board->accessibleName(), QStringLiteral("What works now"));
+    QVERIFY2(board->accessibleDescription().contains(QStringLiteral("Let a broker join: works, a majority commits it")),
+             qPrintable(board->accessibleDescription()));
     frame();
     QVERIFY(board->accessibleDescription().contains(QStringLiteral("12 ms")));
     session_->stopNode(3);
@@ -570,6 +574,7 @@ class TestOperatePages : public QObject {
     QVERIFY2(!board->accessibleDescription().contains(QStringLiteral("12 ms")),
              qPrintable(board->accessibleDescription()));
     QVERIFY(!board->accessibleDescription().contains(QStringLiteral("Last tried")));
+    QCOMPARE(board->accessibleName(), QStringLiteral("What works without a majority"));
   }
 };
 
