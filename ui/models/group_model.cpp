@@ -173,12 +173,14 @@ bool eager(const event::GroupRebalanced& rebalance) {
   return rebalance.kind == event::GroupProtocol::classic && rebalance.kept == 0;
 }
 
-QString ago_words(std::int64_t ms) {
+QString ago_words(std::int64_t at_ms, std::int64_t now_ms) {
+  constexpr std::int64_t kStepMs = 5'000;
+  const std::int64_t ms = now_ms / kStepMs * kStepMs - at_ms;
   if (ms < 5'000) {
     return words(QT_TRANSLATE_NOOP("hw::ui::GroupModel", "just now"));
   }
   if (ms < 60'000) {
-    return words(QT_TRANSLATE_NOOP("hw::ui::GroupModel", "%1 s ago")).arg(ms / 5'000 * 5);
+    return words(QT_TRANSLATE_NOOP("hw::ui::GroupModel", "%1 s ago")).arg(ms / kStepMs * (kStepMs / 1'000));
   }
   return words(QT_TRANSLATE_NOOP("hw::ui::GroupModel", "%1 ago")).arg(format_duration(ms));
 }
@@ -382,6 +384,7 @@ void GroupModel::update(const observe::ClusterView& view, std::int64_t now_ms) {
   now_ms_ = now_ms;
   attention_ = Glyph::none;
   ticking_ = false;
+  bool resort = judge;
   std::vector<std::string> wanted;
   for (const auto& [id, group] : *view.groups) {
     Known& known = known_[id];
@@ -406,11 +409,14 @@ void GroupModel::update(const observe::ClusterView& view, std::int64_t now_ms) {
       known.dirty = known.dirty || std::any_of(f.trend.begin(), f.trend.end(), [](std::int64_t lag) { return lag != 0; });
     }
     f.trend.back() = f.lag_records;
-    // "20 s ago" is told in steps, "3 min ago" once a minute.
+    // Told with what is judged, in all rows at once.
     if (judge && !f.group->rebalances.empty()) {
-      const std::int64_t ago = now_ms - f.group->rebalances.back().at.ms;
-      known.dirty = known.dirty || (ago < 90'000 && step) || ago % 60'000 < 1'100;
+      QString ago = ago_words(f.group->rebalances.back().at.ms, now_ms);
+      known.dirty = known.dirty || ago != known.ago;
+      known.ago = std::move(ago);
     }
+    const int severe = group_status(f).severity;
+    resort = resort || (severe != std::exchange(known.severity, severe) && sort_column_ == status);
     known.dirty = known.dirty || f.group->rebalancing_since.ms > 0;
     ticking_ = ticking_ || f.lag_records > 0 || f.group->rebalancing_since.ms > 0;
     if (severity(f.status) >= severity(LagStatus::slow) && attention_ != Glyph::cross) {
@@ -425,9 +431,11 @@ void GroupModel::update(const observe::ClusterView& view, std::int64_t now_ms) {
   }
   if (judge) {
     judged_ms_ = now_ms;
+  }
+  if (resort) {
     wanted = orderOf(std::move(wanted));
   } else {
-    // Between two judgements rows only come and go.
+    // Between two judgements rows only come and go, but where the word that they are sorted by is another.
     const bool held = std::exchange(held_, true);
     wanted = orderOf(std::move(wanted));
     held_ = held;
@@ -488,7 +496,7 @@ GroupModel::Row GroupModel::makeRow(const std::string& id) const {
     row.cells[last_rebalance] = tr("now, for %1").arg(rebalancing_words(g, now_ms_));
   } else if (!g.rebalances.empty() && g.rebalances.back().what != nullptr) {
     const observe::GroupView::Rebalance& last = g.rebalances.back();
-    row.cells[last_rebalance] = tr("%1, took %2").arg(ago_words(now_ms_ - last.at.ms), short_duration(last.what->total_us));
+    row.cells[last_rebalance] = tr("%1, took %2").arg(ago_words(last.at.ms, judged_ms_), short_duration(last.what->total_us));
   } else {
     row.cells[last_rebalance] = QStringLiteral("–");
   }

@@ -88,8 +88,9 @@ struct GroupStatus {
 [[nodiscard]] QString trigger_words(const event::GroupRebalanced& rebalance);
 // True where partitions were taken from everybody first.
 [[nodiscard]] bool eager(const event::GroupRebalanced& rebalance);
-// "20 s ago", in steps: a time that a person reads is not counted.
-[[nodiscard]] QString ago_words(std::int64_t ms);
+// "20 s ago", in steps: a time that a person reads is not counted. The steps are those of the clock, so that what happened together
+// is told alike, whenever it is told.
+[[nodiscard]] QString ago_words(std::int64_t at_ms, std::int64_t now_ms);
 // "340 ms" from microseconds, with a digit more where it is short.
 [[nodiscard]] QString short_duration(std::int64_t us);
 
@@ -131,6 +132,8 @@ class GroupModel : public RowDiffModel {
     std::shared_ptr<const void> topics_seen;
     std::uint64_t seen = 0;
     bool dirty = true;
+    QString ago;       // since the last rebalance, as its row says it
+    int severity = 0;  // as it was sorted
   };
   struct Row {
     std::string id;

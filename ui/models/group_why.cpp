@@ -92,12 +92,20 @@ GroupVerdict why(const GroupFacts& f, const std::vector<KeyCounter::Share>& keys
     const GroupFacts::Part& worst = f.parts[static_cast<std::size_t>(f.worst)];
     v.topic = QString::fromStdString(worst.topic);
     v.partition = worst.partition.value();
-    v.arriving = worst.window.arriving(worst.now);
-    v.handled = worst.window.handled(worst.now);
     const auto with_lag = std::count_if(f.parts.begin(), f.parts.end(), [](const GroupFacts::Part& p) { return p.lag.records > 0; });
+    const double share = static_cast<double>(worst.lag.records) / static_cast<double>(std::max<std::int64_t>(1, f.lag_records));
+    const bool spread = share < 0.2 && with_lag > 5;
+    // One partition speaks for the group, but not of many alike, nor one whose turn has not come while others get theirs.
+    const double in_worst = worst.window.arriving(worst.now);
+    const double of_worst = worst.window.handled(worst.now);
+    const bool waits = in_worst < kNothing && of_worst < kNothing && worst.status != LagStatus::stalled;
+    const bool whole = known && handled >= kNothing && (spread || waits);
+    const std::int64_t lag = whole ? f.lag_records : worst.lag.records;
+    if (!whole) {
+      v.arriving = in_worst;
+      v.handled = of_worst;
+    }
     if (v.headline.isEmpty()) {
-      const double share = static_cast<double>(worst.lag.records) / static_cast<double>(std::max<std::int64_t>(1, f.lag_records));
-      const bool spread = share < 0.2 && with_lag > 5;
       v.headline = with_lag == 1 ? tr(T("All lag is on partition %1 of %2.")).arg(v.partition).arg(v.topic)
                    : spread      ? tr(T("The lag is spread over %1 partitions; partition %2 of %3 has the most, %4 %."))
                                        .arg(format_count(with_lag)).arg(v.partition).arg(v.topic).arg(std::lround(share * 100))
@@ -111,6 +119,9 @@ GroupVerdict why(const GroupFacts& f, const std::vector<KeyCounter::Share>& keys
     }
     if (g.members.empty()) {
       v.sentences << tr(T("The group has no member, so nobody reads; %1 records wait.")).arg(format_count(f.lag_records));
+    } else if (whole) {
+      v.sentences << (v.arriving < kNothing ? tr(T("The group handles %1, and nothing arrives.")).arg(records_rate(v.handled))
+                                            : tr(T("The group handles %1, %2 arrive.")).arg(records_rate(v.handled), rate(v.arriving)));
     } else if (owner == nullptr) {
       v.sentences << tr(T("No member owns this partition."));
     } else if (v.arriving >= 0 && v.arriving < kNothing && v.handled < kNothing) {
@@ -130,7 +141,7 @@ GroupVerdict why(const GroupFacts& f, const std::vector<KeyCounter::Share>& keys
     } else if (v.arriving >= 0) {
       const double gain = v.handled - v.arriving;
       if (gain > 0.05) {
-        v.catch_up = tr(T("Caught up in about %1")).arg(format_duration(static_cast<std::int64_t>(static_cast<double>(worst.lag.records) / gain * 1000)));
+        v.catch_up = tr(T("Caught up in about %1")).arg(format_duration(static_cast<std::int64_t>(static_cast<double>(lag) / gain * 1000)));
       } else if (v.handled < 0.05 && worst.status != LagStatus::measuring) {
         v.never = true;
         v.catch_up = tr(T("Catch-up: never, nothing is handled"));
@@ -155,7 +166,8 @@ GroupVerdict why(const GroupFacts& f, const std::vector<KeyCounter::Share>& keys
   if (recent >= 5) {
     v.sentences << QCoreApplication::translate("GroupWhy", "%Ln rebalances within 3 minutes: members come and go too often.", nullptr, recent);
   } else if (!g.rebalances.empty()) {
-    v.sentences << tr(T("The last rebalance was %1.")).arg(ago_words(now_ms - g.rebalances.back().at.ms).replace(QLatin1Char(' '), QChar(QChar::Nbsp)));
+    v.sentences
+        << tr(T("The last rebalance was %1.")).arg(ago_words(g.rebalances.back().at.ms, now_ms).replace(QLatin1Char(' '), QChar(QChar::Nbsp)));
   }
   return v;
 }

@@ -89,6 +89,8 @@ class TestOperate : public QObject {
   void verdictsFollowTheNumbers();
   void timeLagFromTheWindow();
   void whyNamesThePartition();
+  void aSpreadLagIsToldOfTheGroup();
+  void rowsOfGroupsAgree();
   void oneStatusOfAGroup();
   void rowsFollowWithoutReset();
 };
@@ -549,6 +551,78 @@ void TestOperate::whyNamesThePartition() {
   QVERIFY2(all.contains(QStringLiteral("tenant-7")) && all.contains(QStringLiteral("71 %")), qPrintable(all));
   QVERIFY2(v.never && v.catch_up.contains(QStringLiteral("4.0×")), qPrintable(all));
   QVERIFY(idle_words(*group, 2).contains(QStringLiteral("app-3")));
+}
+
+// Of a lag over many partitions the one that waits longest says little: the others are read.
+void TestOperate::aSpreadLagIsToldOfTheGroup() {
+  auto group = std::make_shared<observe::GroupView>();
+  group->id = "audit";
+  group->state = "Stable";
+  group->members = {{"m-a", "app-1", "/127.0.0.1", "", {}, {{"ledger", PartitionIndex(0)}}}};
+  GroupFacts f;
+  f.group = group;
+  f.lag_known = true;
+  f.parts.resize(20);
+  for (std::int32_t i = 0; i < 20; ++i) {
+    GroupFacts::Part& part = f.parts[static_cast<std::size_t>(i)];
+    part.topic = "ledger";
+    part.partition = PartitionIndex(i);
+    part.lag.known = true;
+    part.lag.records = 2;
+    part.window.add(at(0, 0, 22));
+    part.now = at(10, i < 10 ? 0 : 20, 22);
+    part.status = LagStatus::measuring;
+  }
+  f.lag_records = 10 * 2 + 10 * 22;
+  f.worst = 0;
+  GroupVerdict v = why(f, {}, 10'000);
+  QString all = v.sentences.join(QLatin1Char(' ')) + QLatin1Char(' ') + v.catch_up;
+  QCOMPARE(v.handled, 20.0);
+  QVERIFY2(all.contains(QStringLiteral("The group handles 20 records/s, and nothing arrives.")), qPrintable(all));
+  QVERIFY2(all.contains(QStringLiteral("Caught up in about 12")), qPrintable(all));
+  // One that stands still while the others move is what is wrong.
+  f.parts[0].lag.records = 200;
+  f.parts[0].status = LagStatus::stalled;
+  v = why(f, {}, 10'000);
+  all = v.sentences.join(QLatin1Char(' '));
+  QVERIFY2(all.contains(QStringLiteral("Member app-1 handles nothing")), qPrintable(all));
+}
+
+// However often each row is told, what happened together is told alike; and a row stands where its word belongs.
+void TestOperate::rowsOfGroupsAgree() {
+  GroupModel model;
+  model.setOrder(GroupModel::status, Qt::DescendingOrder);
+  std::map<std::string, std::shared_ptr<const observe::GroupView>, std::less<>> groups;
+  const auto put = [&groups](const std::string& id, std::int64_t rebalanced_ms, std::int64_t rebalancing_ms) {
+    auto group = std::make_shared<observe::GroupView>();
+    group->id = id;
+    group->state = "Stable";
+    group->rebalances.push_back({WallTime{rebalanced_ms}, std::make_shared<event::GroupRebalanced>()});
+    group->rebalancing_since = WallTime{rebalancing_ms};
+    groups[id] = group;
+  };
+  observe::ClusterView view;
+  const auto update = [&](std::int64_t now_ms) {
+    view.groups = std::make_shared<std::decay_t<decltype(*view.groups)>>(groups);
+    model.update(view, now_ms);
+  };
+  const auto ago = [&model](const char* id) {
+    return model.index(model.rowOf(QString::fromLatin1(id)), GroupModel::last_rebalance).data().toString().section(QLatin1Char(','), 0, 0);
+  };
+  put("a", 1'000'100, 0);
+  put("b", 1'000'100, 0);
+  for (std::int64_t now_ms = 1'000'200; now_ms < 1'070'000; now_ms += 300) {
+    if (now_ms % 700 == 0) {
+      put("b", 1'000'100, 0);  // it is told anew, and the other one is not
+    }
+    update(now_ms);
+    QCOMPARE(ago("a"), ago("b"));
+  }
+  QCOMPARE(ago("a"), QStringLiteral("1 min ago"));
+  QCOMPARE(model.rowOf(QStringLiteral("b")), 1);
+  put("b", 1'000'100, 1'070'000);
+  update(1'070'100);
+  QCOMPARE(model.rowOf(QStringLiteral("b")), 0);
 }
 
 // The table, the pane and the filter ask the same: a group that rebalances is neither slow nor ok.
