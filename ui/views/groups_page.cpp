@@ -645,7 +645,12 @@ bool GroupsPage::toggleTable() {
   return true;
 }
 
-Glyph GroupsPage::attention(const FaultFacts& /*faults*/) const { return model_->attention(); }
+Glyph GroupsPage::attention(const FaultFacts& faults) const {
+  // Who keeps a group is gone: what is known of its lag is of before, or nothing.
+  const DataReach::Count& coordinators = faults.reach.coordinators;
+  const bool alone = coordinators.served < coordinators.all && session() != nullptr && !session()->view()->groups->empty();
+  return alone ? Glyph::cross : model_->attention();
+}
 
 QRect GroupsPage::anchor(const Selection& selection) const {
   const int row = model_->rowOf(selection.group);

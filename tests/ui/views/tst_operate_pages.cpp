@@ -20,6 +20,7 @@
 #include "ui/dialogs/reset_offsets_dialog.h"
 #include "ui/dialogs/review_configs_dialog.h"
 #include "ui/filter/filter_box.h"
+#include "ui/models/fault_facts.h"
 #include "ui/session/undo_list.h"
 #include "ui/theme/theme.h"
 #include "ui/views/assignment_matrix.h"
@@ -541,6 +542,18 @@ class TestOperatePages : public QObject {
         }
       }
     }
+  }
+
+  // With their coordinators gone nothing is known of how groups keep up; that is no calm.
+  void groups_without_a_coordinator_are_marked() {
+    open({.nodes = 3});
+    Page* groups = window_->page(QStringLiteral("groups"));
+    window_->showPage(QStringLiteral("groups"));
+    frame();
+    QVERIFY(groups->attention({}) != Glyph::cross);
+    FaultFacts faults;
+    faults.reach.coordinators = {.all = 50, .served = 17, .whole = 17};
+    QCOMPARE(groups->attention(faults), Glyph::cross);
   }
 
   // What was tried counts for the quorum as it was then.
