@@ -96,7 +96,7 @@ void paint_replica_bar(QPainter& painter, const QRectF& track, ReplicaState stat
     const QRectF bar(at.left(), at.top(), std::max(2.0, length), at.height());
     switch (state) {
       case ReplicaState::leader:
-        painter.fillRect(bar, c.leader_soft);
+        painter.fillRect(bar, c.leader_fill);
         frame_rect(painter, bar, bar.width() >= 5 ? 2 : 1, c.leader);
         break;
       case ReplicaState::in_sync:
@@ -124,14 +124,18 @@ void paint_replica_cell(QPainter& painter, const QRectF& cell, ReplicaState stat
   switch (state) {
     case ReplicaState::leader:
       if (cell.width() >= 8) {
-        painter.fillRect(cell, bright ? c.leader : c.leader_soft);
+        painter.fillRect(cell, bright ? c.leader : c.leader_fill);
         frame_rect(painter, cell, cell.width() >= 12 ? 2 : 1, c.leader);
       } else {
-        painter.fillRect(cell, bright ? c.leader : c.leader_soft);
+        painter.fillRect(cell, bright ? c.leader : c.leader_fill);
       }
       break;
     case ReplicaState::in_sync:
-      painter.fillRect(cell, bright || cell.width() >= 8 ? c.ok : c.ok_soft);
+      if (!bright && Theme::current().highContrast() && cell.width() >= 4) {
+        frame_rect(painter, cell, cell.width() >= 8 ? 2 : 1, c.ok);  // who leads is filled
+      } else {
+        painter.fillRect(cell, bright || cell.width() >= 8 ? c.ok : c.ok_fill);
+      }
       break;
     case ReplicaState::behind:
       painter.fillRect(cell, cell.width() >= 6 ? hatch_brush(Hatch::behind) : QBrush(c.warn));

@@ -308,6 +308,16 @@ void paint_selection(QPainter& painter, const QRectF& rect, double radius) {
   painter.restore();
 }
 
+void paint_chosen_row(QPainter& painter, const QRect& rect, bool focused) {
+  const Colors& c = Theme::current().colors();
+  painter.fillRect(rect, focused ? c.selected : c.selected_idle);
+  if (Theme::current().highContrast()) {
+    const QColor& line = focused ? c.ring : c.text;
+    painter.fillRect(rect.left(), rect.top(), rect.width(), 2, line);
+    painter.fillRect(rect.left(), rect.bottom() - 1, rect.width(), 2, line);
+  }
+}
+
 void paint_focus(QPainter& painter, const QRectF& rect, double radius) {
   const Colors& c = Theme::current().colors();
   painter.save();

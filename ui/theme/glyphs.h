@@ -62,5 +62,7 @@ enum class Hatch : std::uint8_t {
 // The two marks of the guide: 2 px ring with its 1 px contrast line inside (selection), and 2 px ring 2 px outside (focus).
 void paint_selection(QPainter& painter, const QRectF& rect, double radius = 3.0);
 void paint_focus(QPainter& painter, const QRectF& rect, double radius = 4.0);
+// The ground of the chosen row of a list, which may be asked for cell by cell; in a contrast theme with a line above and below.
+void paint_chosen_row(QPainter& painter, const QRect& rect, bool focused);
 
 }  // namespace hw::ui

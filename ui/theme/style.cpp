@@ -21,12 +21,17 @@ QLineEdit, QPlainTextEdit, QTextEdit, QSpinBox, QAbstractSpinBox {
   background: @inset; border: 1px solid @control; border-radius: {4}px;
   padding: {3}px {8}px; selection-background-color: @selected; selection-color: @text; }
 QPlainTextEdit, QTextEdit { padding: {4}px {6}px; }
-QLineEdit:focus, QPlainTextEdit:focus, QTextEdit:focus, QSpinBox:focus, QDateTimeEdit:focus { border: 1px solid @ring; }
 QLineEdit:disabled, QPlainTextEdit:disabled, QSpinBox:disabled { color: @disabled; border-color: @border; }
 QLineEdit[state="bad"], QPlainTextEdit[state="bad"], QSpinBox[state="bad"] { border: 1px solid @err; }
 QLineEdit[state="good"] { border: 1px solid @ok; }
 QLineEdit[state="warn"] { border: 1px solid @warn_line; }
-QSpinBox, QDateTimeEdit { padding-right: {20}px; }
+QLineEdit:focus, QPlainTextEdit:focus, QTextEdit:focus, QSpinBox:focus, QDateTimeEdit:focus {
+  border: 2px solid @ring; padding: {2}px {7}px; }
+QPlainTextEdit:focus, QTextEdit:focus { padding: {3}px {5}px; }
+QLineEdit[state="bad"]:focus, QPlainTextEdit[state="bad"]:focus, QSpinBox[state="bad"]:focus { border: 2px solid @err; }
+QLineEdit[state="good"]:focus { border: 2px solid @ok; }
+QLineEdit[state="warn"]:focus { border: 2px solid @warn_line; }
+QSpinBox, QDateTimeEdit, QSpinBox:focus, QDateTimeEdit:focus { padding-right: {20}px; }
 QSpinBox::up-button, QSpinBox::down-button, QDateTimeEdit::up-button, QDateTimeEdit::down-button {
   width: {18}px; border: none; background: transparent; }
 QSpinBox::up-button:hover, QSpinBox::down-button:hover, QDateTimeEdit::up-button:hover, QDateTimeEdit::down-button:hover {
@@ -36,7 +41,7 @@ QSpinBox::down-arrow, QDateTimeEdit::down-arrow { image: url(:/icons/@mode/chevr
 QComboBox { background: @card; color: @text; border: 1px solid @border; border-radius: {4}px;
   padding: {3}px {10}px; min-height: {18}px; }
 QComboBox:hover { background: @hover; }
-QComboBox:focus { border: 1px solid @ring; }
+QComboBox:focus { border: 2px solid @ring; padding: {2}px {9}px; }
 QComboBox:disabled { color: @disabled; }
 QComboBox::drop-down { width: {22}px; border: none; }
 QComboBox::down-arrow { image: url(:/icons/@mode/chevron-down.svg); width: {12}px; height: {12}px; }

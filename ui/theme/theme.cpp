@@ -75,6 +75,8 @@ Colors make_dark() {
   c.past = rgb(0xC9D0DA);
   c.past_tint = rgb(0x373A40);
   c.past_soft = rgb(0x7B8088);
+  c.leader_fill = c.leader_soft;
+  c.ok_fill = c.ok_soft;
   c.key_hues = {rgb(0xDF9B3A), rgb(0xECED27), rgb(0xACF59D), rgb(0x5CC39B),
                 rgb(0x5383DC), rgb(0x8265F5), rgb(0xDFA4D4), rgb(0xD05E5E)};
   return c;
@@ -127,6 +129,8 @@ Colors make_light() {
   c.past = rgb(0x3C4045);
   c.past_tint = rgb(0xECECEC);
   c.past_soft = rgb(0xA7A9AB);
+  c.leader_fill = c.leader_soft;
+  c.ok_fill = c.ok_soft;
   c.key_hues = {rgb(0x730C3D), rgb(0x818210), rgb(0x485C1E), rgb(0x279D50),
                 rgb(0x0F557B), rgb(0x140F80), rgb(0x870DBF), rgb(0xCA0E9F)};
   return c;
@@ -149,7 +153,7 @@ Colors make_contrast(bool dark) {
   c.text3 = rgb(dark ? 0xE6E6E6 : 0x1F1F1F);
   c.disabled = rgb(dark ? 0x9A9A9A : 0x666666);
   c.on_primary = ground;
-  c.ring = rgb(dark ? 0xFFE100 : 0x0000D8);
+  c.ring = rgb(dark ? 0x00E5FF : 0x00606E);  // neither a warning nor a leader
   c.ring_contrast = ground;
   c.leader = c.leader_t = c.link = rgb(dark ? 0xA6C8FF : 0x00289A);
   c.ok = c.ok_t = rgb(dark ? 0x4CF0A8 : 0x004A2A);
@@ -160,6 +164,8 @@ Colors make_contrast(bool dark) {
   c.past = rgb(dark ? 0xE6E6E6 : 0x2A2A2A);
   c.leader_tint = c.leader_soft = c.ok_tint = c.ok_soft = c.warn_tint = c.warn_soft = ground;
   c.err_tint = c.err_soft = c.txn_tint = c.txn_soft = c.past_tint = c.past_soft = ground;
+  c.leader_fill = rgb(dark ? 0x4D82E6 : 0x3A62C8);
+  c.ok_fill = rgb(dark ? 0x1FA86E : 0x2E7A52);
   c.key_hues = (dark ? make_dark() : make_light()).key_hues;
   return c;
 }

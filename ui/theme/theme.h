@@ -57,6 +57,7 @@ struct Colors {
   QColor err, err_t, err_tint, err_soft;
   QColor txn, txn_t, txn_tint, txn_soft;
   QColor past, past_tint, past_soft;
+  QColor leader_fill, ok_fill;  // bodies of bars and cells, with nothing written on them
   // Hash colours of keys, always shown together with the key's label.
   std::array<QColor, 8> key_hues;
 };

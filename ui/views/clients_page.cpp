@@ -75,8 +75,8 @@ void draw_clients(QPainter& p, const QRectF& r) {
   }
   p.setPen(QPen(c.leader, 2));
   p.drawRoundedRect(QRectF(x + 60, y - 30, 110, 60), 6, 6);
-  p.fillRect(QRectF(x + 74, y - 12, 60, 8), c.leader_soft);
-  p.fillRect(QRectF(x + 74, y + 4, 44, 8), c.leader_soft);
+  p.fillRect(QRectF(x + 74, y - 12, 60, 8), c.leader_fill);
+  p.fillRect(QRectF(x + 74, y + 4, 44, 8), c.leader_fill);
 }
 
 }  // namespace

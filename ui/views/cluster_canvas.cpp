@@ -1307,9 +1307,11 @@ void ClusterCanvas::paintCells(QPainter& p, std::size_t n, const geometry::Topic
       continue;
     }
     const ClusterModel::Replica& r = topic.replicas[static_cast<std::size_t>(i)];
-    if (small && (r.state == ReplicaState::leader || r.state == ReplicaState::in_sync)) {
-      const bool leader = r.state == ReplicaState::leader;
-      batch.add(leader ? (r.bright ? c.leader : c.leader_soft) : (r.bright ? c.ok : c.ok_soft), cell);
+    const bool leader = r.state == ReplicaState::leader;
+    // In a contrast theme those that follow are hollow, and that takes a pixel on every side.
+    const bool hollow = !leader && Theme::current().highContrast() && cell.width() >= 4;
+    if (small && !hollow && (leader || r.state == ReplicaState::in_sync)) {
+      batch.add(leader ? (r.bright ? c.leader : c.leader_fill) : (r.bright ? c.ok : c.ok_fill), cell);
     } else {
       paint_replica_cell(p, cell, r.state, r.bright);
     }

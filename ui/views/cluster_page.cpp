@@ -78,7 +78,7 @@ void draw_empty(QPainter& p, const QRectF& rect) {
     const double y = top + 14 + i * 34;
     text_right(p, cx - 96, y, QStringLiteral("p%1").arg(i), FontRole::data, c.text2);
     for (int k = 0; k < 14 - i * 2; ++k) {
-      p.fillRect(QRectF(cx - 84 + k * 12, y - 7, 11, 14), c.leader_soft);
+      p.fillRect(QRectF(cx - 84 + k * 12, y - 7, 11, 14), c.leader_fill);
       p.fillRect(QRectF(cx - 84 + k * 12, y - 7, 11, 2), c.leader);
     }
   }

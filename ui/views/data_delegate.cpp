@@ -41,14 +41,15 @@ void DataDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, 
   const bool selected = option.state.testFlag(QStyle::State_Selected);
   const CellLook look = look_(index, selected);
   if (selected) {
-    const QWidget* view = option.widget;
-    p.fillRect(option.rect, view != nullptr && view->hasFocus() ? c.selected : c.selected_idle);
+    paint_chosen_row(p, option.rect, option.widget != nullptr && option.widget->hasFocus());
   } else if (HoverRow::isHovered(option.widget, index)) {
     p.fillRect(option.rect, c.hover);
   } else if (look.ground.isValid()) {
     p.fillRect(option.rect, look.ground);
   }
-  p.fillRect(option.rect.left(), option.rect.bottom(), option.rect.width(), 1, c.hair);
+  if (!(selected && t.highContrast())) {
+    p.fillRect(option.rect.left(), option.rect.bottom(), option.rect.width(), 1, c.hair);
+  }
   QRectF r = QRectF(option.rect).adjusted(t.pxf(look.first ? 16 : 8), 0, -t.pxf(8), -1);
   if (!look.bars.isEmpty()) {
     double most = 1;

@@ -54,7 +54,7 @@ void draw_groups(QPainter& p, const QRectF& r) {
     p.setRenderHint(QPainter::Antialiasing, false);
     const int cells = 12 - lane;
     for (int i = 0; i < cells; ++i) {
-      p.fillRect(QRectF(x + 28 + i * 9, y, 8, 15), c.leader_soft);
+      p.fillRect(QRectF(x + 28 + i * 9, y, 8, 15), c.leader_fill);
     }
     p.fillRect(QRectF(x + 28, y, cells * 9 - 1, 2), c.leader);
     p.setRenderHint(QPainter::Antialiasing);

@@ -419,7 +419,7 @@ void PartitionsPage::showEmpty() {
       const double y = rect.top() + 16 + lane * 34;
       text_right(p, rect.center().x() - 110, y, QStringLiteral("p%1").arg(lane), FontRole::data, c.text2);
       for (int k = 0; k < 20 - lane * 3; ++k) {
-        p.fillRect(QRectF(rect.center().x() - 98 + k * 9, y - 9, 8, 18), c.leader_soft == c.canvas ? c.leader : c.leader_soft);
+        p.fillRect(QRectF(rect.center().x() - 98 + k * 9, y - 9, 8, 18), c.leader_fill);
       }
     }
   };

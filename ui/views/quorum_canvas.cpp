@@ -444,7 +444,7 @@ void QuorumCanvas::paintReplica(QPainter& p, int index, double left, double widt
   if (bar.width() >= 1) {
     switch (r.state) {
       case ReplicaState::leader:
-        p.fillRect(bar, c.leader_soft);
+        p.fillRect(bar, c.leader_fill);
         outline(p, bar, c.leader, 2);
         break;
       case ReplicaState::in_sync:

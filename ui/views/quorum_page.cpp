@@ -50,7 +50,7 @@ void draw_quorum(QPainter& p, const QRectF& r) {
   const Colors& c = Theme::current().colors();
   for (int i = 0; i < 3; ++i) {
     const double y = r.top() + 20 + i * 34;
-    p.fillRect(QRectF(r.center().x() - 120, y - 8, 240 - i * 24, 16), i == 0 ? c.leader_soft : c.ok_soft);
+    p.fillRect(QRectF(r.center().x() - 120, y - 8, 240 - i * 24, 16), i == 0 ? c.leader_fill : c.ok_fill);
   }
   paint_glyph(p, Glyph::crown, QPointF(r.center().x() - 140, r.top() + 20), 14);
 }

@@ -314,14 +314,14 @@ void RecordDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option
   const double s = theme.scale();
   const bool selected = option.state.testFlag(QStyle::State_Selected);
   const bool focused = option.state.testFlag(QStyle::State_Active);
-  QColor back = c.canvas;
   if (selected) {
-    back = focused ? c.selected : c.selected_idle;
-  } else if (option.state.testFlag(QStyle::State_MouseOver)) {
-    back = c.hover;
+    paint_chosen_row(*painter, option.rect, focused);
+  } else {
+    painter->fillRect(option.rect, option.state.testFlag(QStyle::State_MouseOver) ? c.hover : c.canvas);
   }
-  painter->fillRect(option.rect, back);
-  painter->fillRect(QRect(option.rect.left(), option.rect.bottom(), option.rect.width(), 1), c.hair);
+  if (!(selected && theme.highContrast())) {
+    painter->fillRect(QRect(option.rect.left(), option.rect.bottom(), option.rect.width(), 1), c.hair);
+  }
   painter->save();
   painter->translate(option.rect.topLeft());
   painter->scale(s, s);

@@ -42,7 +42,7 @@ void draw_topics(QPainter& p, const QRectF& r) {
     p.setRenderHint(QPainter::Antialiasing, false);
     const int cells = 14 - lane * 4;
     for (int i = 0; i < cells; ++i) {
-      p.fillRect(QRectF(x + 4 + i * 9, y + 4, 8, 10), c.leader_soft);
+      p.fillRect(QRectF(x + 4 + i * 9, y + 4, 8, 10), c.leader_fill);
     }
     p.fillRect(QRectF(x + 4, y + 3, cells * 9 - 1, 2), c.leader);
     p.setRenderHint(QPainter::Antialiasing);

@@ -68,8 +68,8 @@ class WhyPanel::Bars : public QWidget {
         text_left(p, left + w + 8, y + 7, text, FontRole::small_data, c.text);
         y += 21;
       };
-      bar(WhyPanel::tr("arriving"), arriving_, c.leader_soft, c.leader);
-      bar(WhyPanel::tr("handled"), std::max(0.0, handled_), c.ok_soft, c.ok);
+      bar(WhyPanel::tr("arriving"), arriving_, c.leader_fill, c.leader);
+      bar(WhyPanel::tr("handled"), std::max(0.0, handled_), c.ok_fill, c.ok);
     }
     if (!keys_.empty()) {
       text_left(p, 0, y + 8, WhyPanel::tr("keys there"), FontRole::caption, c.text2);

@@ -142,8 +142,9 @@ void Button::paintEvent(QPaintEvent*) {
     border = QColor();
   }
   if (isDown() || isChecked()) {
-    fill = isDown() ? c.pressed : c.selected;
-    ink = c.text;
+    const bool inverse = !isDown() && t.highContrast();  // its ground alone says too little
+    fill = isDown() ? c.pressed : inverse ? c.text : c.selected;
+    ink = inverse ? c.canvas : c.text;
   } else if (underMouse() && isEnabled()) {
     fill = c.hover;
     ink = c.text;
@@ -279,7 +280,7 @@ void SegmentedControl::paintEvent(QPaintEvent*) {
     if (i == current_) {
       p.setRenderHint(QPainter::Antialiasing);
       p.setPen(Qt::NoPen);
-      p.setBrush(isEnabled() ? c.selected : c.pressed);
+      p.setBrush(!isEnabled() ? c.pressed : t.highContrast() ? c.text : c.selected);
       p.drawRoundedRect(r, t.pxf(3), t.pxf(3));
       p.setRenderHint(QPainter::Antialiasing, false);
     } else if (i == hover_ && isEnabled()) {
@@ -288,7 +289,7 @@ void SegmentedControl::paintEvent(QPaintEvent*) {
     if (i > 0) {
       p.fillRect(r.left(), 1, 1, height() - 2, c.border);
     }
-    p.setPen(!isEnabled() ? c.disabled : (i == current_ ? c.text : c.text2));
+    p.setPen(!isEnabled() ? c.disabled : (i != current_ ? c.text2 : t.highContrast() ? c.canvas : c.text));
     p.setFont(t.font(i == current_ ? FontRole::control_strong : FontRole::control));
     p.drawText(r, Qt::AlignCenter, labels_[i]);
   }

@@ -139,9 +139,9 @@ class PaletteDelegate : public QStyledItemDelegate {
     const QRect r = option.rect.adjusted(t.px(4), 0, -t.px(4), 0);
     if (current || option.state.testFlag(QStyle::State_MouseOver)) {
       p.setRenderHint(QPainter::Antialiasing);
-      p.setPen(Qt::NoPen);
+      p.setPen(current && t.highContrast() ? QPen(c.ring, 2.0) : QPen(Qt::NoPen));
       p.setBrush(current ? c.selected : c.hover);
-      p.drawRoundedRect(r, t.pxf(4), t.pxf(4));
+      p.drawRoundedRect(p.pen().style() == Qt::NoPen ? r : r.adjusted(1, 1, -1, -1), t.pxf(4), t.pxf(4));
     }
     const int icon = t.px(14);
     p.drawPixmap(r.left() + t.px(10), r.center().y() - icon / 2 + 1,

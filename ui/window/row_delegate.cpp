@@ -14,11 +14,11 @@ void RowDelegate::paint(QPainter* painter, const QStyleOptionViewItem& option, c
   p.save();
   const bool selected = option.state.testFlag(QStyle::State_Selected);
   if (selected) {
-    p.fillRect(option.rect, option.widget != nullptr && option.widget->hasFocus() ? c.selected : c.selected_idle);
+    paint_chosen_row(p, option.rect, option.widget != nullptr && option.widget->hasFocus());
   } else if (HoverRow::isHovered(option.widget, index)) {
     p.fillRect(option.rect, c.hover);
   }
-  if (lines_) {
+  if (lines_ && !(selected && t.highContrast())) {
     p.fillRect(option.rect.left(), option.rect.bottom(), option.rect.width(), 1, c.hair);
   }
   const RowCell what = cell(index, selected);

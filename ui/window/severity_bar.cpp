@@ -96,9 +96,10 @@ void SeverityButton::paintEvent(QPaintEvent*) {
   QPainter p(this);
   p.setRenderHint(QPainter::Antialiasing);
   const QColor fill = isChecked() ? c.selected : (underMouse() ? c.hover : QColor(Qt::transparent));
-  p.setPen(QPen(isChecked() ? c.control : c.border, 1.0));
+  const double pen = isChecked() && t.highContrast() ? 2.0 : 1.0;
+  p.setPen(QPen(isChecked() ? c.control : (t.highContrast() ? c.hair : c.border), pen));
   p.setBrush(fill);
-  p.drawRoundedRect(QRectF(rect()).adjusted(0.5, 0.5, -0.5, -0.5), t.pxf(4), t.pxf(4));
+  p.drawRoundedRect(QRectF(rect()).adjusted(pen / 2, pen / 2, -pen / 2, -pen / 2), t.pxf(4), t.pxf(4));
   p.scale(t.scale(), t.scale());
   const double y = height() / t.scale() / 2;
   const QColor ink = isChecked() ? c.text : c.text3;

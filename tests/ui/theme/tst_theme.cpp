@@ -92,6 +92,12 @@ class TestTheme : public QObject {
                    qPrintable(QStringLiteral("%1 on %2: %3").arg(ink.name(), ground.name()).arg(contrast_ratio(ink, ground))));
         }
       }
+      // What tells by its body keeps one, and what is chosen is neither a warning nor a leader.
+      QVERIFY(contrast_ratio(c.leader_fill, c.canvas) >= 4.5);
+      QVERIFY(contrast_ratio(c.ok_fill, c.canvas) >= 4.5);
+      for (const QColor& other : {c.warn_line, c.leader}) {
+        QVERIFY2(std::abs(c.ring.hue() - other.hue()) >= 30, qPrintable(other.name()));
+      }
       for (const QColor& fill : {c.leader_tint, c.leader_soft, c.ok_tint, c.ok_soft, c.warn_tint, c.err_tint, c.txn_tint, c.past_tint}) {
         QCOMPARE(fill, c.canvas);
       }

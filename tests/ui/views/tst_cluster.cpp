@@ -121,7 +121,7 @@ void TestCluster::replica_rows_are_painted_with_tokens() {
   const auto& rows = f.canvas().layoutOf().nodes[0].rows;
   QVERIFY(rows.size() >= 3);
   const auto inside = [](const QRectF& bar) { return QPointF(bar.left() + 20, bar.center().y()); };
-  QCOMPARE(pixel(f.canvas(), inside(rows[0].bar)), c.leader_soft);  // partition 0 is led by node 1
+  QCOMPARE(pixel(f.canvas(), inside(rows[0].bar)), c.leader_fill);  // partition 0 is led by node 1
   QCOMPARE(pixel(f.canvas(), QPointF(rows[0].bar.left() + 20, rows[0].bar.top() + 1)), c.leader);
   QCOMPARE(pixel(f.canvas(), inside(rows[1].bar)), c.ok);
   QCOMPARE(pixel(f.canvas(), QPointF(2, 2)), c.canvas);
@@ -129,6 +129,11 @@ void TestCluster::replica_rows_are_painted_with_tokens() {
   QCOMPARE(pixel(f.canvas(), QPointF(rows[0].bar.right() - 1, rows[0].bar.top() - 2)), c.text);
   f.page.setSelection(Selection::ofPartition(QStringLiteral("demo.orders"), 1));
   QCOMPARE(pixel(f.canvas(), QPointF(rows[1].rect.right() - 30, rows[1].rect.center().y())), c.selected);
+  // A leader's bar that is hollow would say that it has nothing.
+  Theme::current().setMode(Theme::Mode::contrast_dark);
+  const QColor body = pixel(f.canvas(), inside(f.canvas().layoutOf().nodes[0].rows[0].bar));
+  QCOMPARE(body, Theme::current().colors().leader_fill);
+  QVERIFY(body != Theme::current().colors().inset);
 }
 
 void TestCluster::an_edge_appears_with_its_rate() {
