@@ -140,16 +140,25 @@ QRectF plate_on(const Cubic& curve, QSizeF size, const std::vector<QRectF>& take
     return QRectF(std::round(std::clamp(middle.x() - size.width() / 2, least, most)),
                   std::round(middle.y() - size.height() / 2), size.width(), size.height());
   };
-  for (const double share : {0.5, 0.38, 0.62, 0.28, 0.72, 0.2, 0.8}) {
+  // A plate that covers a piece of another says more than none.
+  QRectF best;
+  double least_covered = 0;
+  for (const double share : {0.5, 0.38, 0.62, 0.28, 0.72, 0.2, 0.8, 0.12, 0.88}) {
     const QRectF plate = at(share);
-    const bool free = std::none_of(taken.begin(), taken.end(), [&](const QRectF& other) {
-      return other.adjusted(-gap, -gap, gap, gap).intersects(plate);
-    });
-    if (free) {
-      return plate;
+    double covered = 0;
+    for (const QRectF& other : taken) {
+      const QRectF both = other.adjusted(-gap, -gap, gap, gap).intersected(plate);
+      covered += both.width() * both.height();
+    }
+    if (best.isNull() || covered < least_covered) {
+      best = plate;
+      least_covered = covered;
+    }
+    if (covered == 0) {
+      break;
     }
   }
-  return {};
+  return best;
 }
 
 }  // namespace hw::ui::geometry

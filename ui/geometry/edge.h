@@ -38,7 +38,7 @@ struct Cubic {
 [[nodiscard]] double port_y(double top, double bottom, std::size_t index, std::size_t count, double spacing) noexcept;
 
 // Where a plate of this size sits on a curve: in the middle, or further along where `taken` ones would overlap it;
-// empty where there is no place left.
+// where there is no free place, where it covers least of them.
 [[nodiscard]] QRectF plate_on(const Cubic& curve, QSizeF size, const std::vector<QRectF>& taken);
 
 }  // namespace hw::ui::geometry

@@ -30,6 +30,7 @@ constexpr std::size_t kMaxEdges = 100;
 constexpr int kTickMs = 1'000;
 constexpr int kMotionMs = 33;
 constexpr double kSquare = 12;
+constexpr double kPlaceholderLine = 28;  // where an application of one's own would connect
 constexpr double kArrive = 0.94;  // a square stops before the card, not on its border
 
 double ease_out(double t) { return 1 - (1 - t) * (1 - t); }
@@ -479,6 +480,12 @@ std::optional<QPointF> ClusterCanvas::edgeEnd(const QString& key) const {
 bool ClusterCanvas::refreshRates() {
   bool widths = false;
   std::vector<QRectF> taken;
+  for (std::size_t i = 0; i < layout_.producers.size() && i < model_.producers().size(); ++i) {
+    if (model_.producers()[i].placeholder) {  // nothing flows there, and no plate may look as if
+      const QRectF& card = layout_.producers[i].card;
+      taken.emplace_back(card.right(), card.center().y() - 3, kPlaceholderLine, 6);
+    }
+  }
   // A plate on every edge while there are few. Among many nobody could tell whose it is: then there is one at the end where they
   // meet, with what all of them carry: before a member or its group, behind a producer.
   struct Sum {
@@ -1000,7 +1007,7 @@ void ClusterCanvas::paintEdges(QPainter& p) {
     QPen pen(c.edge, 1.5, Qt::CustomDashLine, Qt::FlatCap);
     pen.setDashPattern({4 / 1.5, 4 / 1.5});
     p.setPen(pen);
-    p.drawLine(QPointF(card.right(), card.center().y()), QPointF(card.right() + 28, card.center().y()));
+    p.drawLine(QPointF(card.right(), card.center().y()), QPointF(card.right() + kPlaceholderLine, card.center().y()));
   }
   p.setRenderHint(QPainter::Antialiasing, false);
 }

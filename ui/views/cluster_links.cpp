@@ -154,6 +154,9 @@ void ClusterModel::judgeLinks() {
 
 void ClusterModel::tickLinks(std::int64_t now_ms, Tick& result) {
   for (auto& [name, known] : spreads_) {
+    if (known.of->internal) {
+      continue;  // commits of offsets are nothing that anybody produced, and no other rate has them
+    }
     for (Spread::Copied& each : known.copied) {
       const std::int64_t records = each.counters->records_in.get();
       const std::int64_t bytes = each.counters->bytes_in.get();

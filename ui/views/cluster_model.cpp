@@ -566,6 +566,9 @@ void ClusterModel::takeBatch(const event::BatchAppended& batch, std::int64_t now
     edge->second.client = *producer;
     edge->second.node = node;
     edge->second.live = true;
+    if (fresh && ticked_ms_ >= 0) {
+      static_cast<void>(edge->second.meter.tick(ticked_ms_));  // until then nothing flowed here
+    }
   }
   edge->second.sampled_records += static_cast<double>(batch.last_offset - batch.base_offset + 1);
   edge->second.sampled_bytes += batch.size_bytes;
@@ -768,7 +771,12 @@ ClusterModel::Tick ClusterModel::tick(std::int64_t now_ms) {
   if (!view_) {
     return result;
   }
-  // What each node took in since the last tick is shared out among the edges by what was seen of each.
+  // What each node took in since the last tick is shared out among the edges by what was seen of each. While the page was not
+  // shown nothing was seen: then by what they carried before, at last or in all.
+  constexpr std::int64_t kUnseenMs = 2'500;
+  const bool unseen = ticked_ms_ >= 0 && now_ms - ticked_ms_ > kUnseenMs;
+  skipped_ = skipped_ || unseen;
+  ticked_ms_ = now_ms;
   for (std::size_t n = 0; n < nodes_.size(); ++n) {
     const Node& node = nodes_[n];
     if (!node.counters) {
@@ -777,10 +785,23 @@ ClusterModel::Tick ClusterModel::tick(std::int64_t now_ms) {
     const Flow fresh = taken_in_[node.id].take(node.counters, node.counters->records_in.get(), node.counters->bytes_in.get());
     double seen_records = 0;
     double seen_bytes = 0;
-    for (const auto& [key, edge] : edges_) {
+    for (auto& [key, edge] : edges_) {
       if (edge.kind == Edge::Kind::produce && edge.node == n) {
+        if (unseen) {
+          edge.sampled_records += edge.meter.records_per_second();
+          edge.sampled_bytes += edge.meter.bytes_per_second();
+        }
         seen_records += edge.sampled_records;
         seen_bytes += edge.sampled_bytes;
+      }
+    }
+    if (unseen && seen_records == 0) {
+      for (auto& [key, edge] : edges_) {
+        if (edge.kind == Edge::Kind::produce && edge.node == n) {
+          edge.sampled_records = edge.sampled_bytes = edge.meter.records_total();
+          seen_records += edge.sampled_records;
+          seen_bytes += edge.sampled_bytes;
+        }
       }
     }
     // Internal topics count in the node's totals, so exact sums win while nothing was left out.

@@ -274,6 +274,7 @@ class ClusterModel {
   std::map<std::pair<std::string, std::int32_t>, std::deque<Remembered>> newest_;
   std::uint64_t last_version_ = 0;
   bool skipped_ = false;  // batches were left out since the last tick
+  std::int64_t ticked_ms_ = -1;  // the last tick
   bool moving_ = false;
 };
 

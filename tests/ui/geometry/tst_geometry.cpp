@@ -362,6 +362,11 @@ void TestGeometry::plates_do_not_overlap() {
     others.push_back(plate_on(close, {46, 18}, others));
     QVERIFY(others.back().left() > 102 && others.back().right() < 154);
   }
+  // Every edge keeps its plate, even where it must cover a piece of another.
+  for (int i = 0; i < 12; ++i) {
+    others.push_back(plate_on(close, {46, 18}, others));
+    QCOMPARE(others.back().size(), QSizeF(46, 18));
+  }
   for (std::size_t i = 0; i < plates.size(); ++i) {
     QVERIFY(curve.distance_to(plates[i].center()) < 2);
     for (std::size_t j = 0; j < i; ++j) {

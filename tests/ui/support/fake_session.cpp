@@ -269,9 +269,9 @@ std::int64_t FakeSession::append(const std::string& name, std::int32_t index, Re
     }
     replica->log_end_offset.set(p.end);
     replica->size_bytes.add(row.batch_size_bytes);
+    replica->records_in.add(1);  // into its log, whoever it came from
+    replica->bytes_in.add(row.batch_size_bytes);
   }
-  p.replicas.front()->records_in.add(1);
-  p.replicas.front()->bytes_in.add(row.batch_size_bytes);
   event::NodeCounters& node = *node_counters_[leader];
   node.records_in.add(1);
   node.bytes_in.add(row.batch_size_bytes);

@@ -61,6 +61,8 @@ class TestCluster : public QObject {
   void replica_rows_are_painted_with_tokens_data();
   void replica_rows_are_painted_with_tokens();
   void an_edge_appears_with_its_rate();
+  void rates_are_right_when_the_page_comes_back();
+  void links_count_what_was_produced();
   void nothing_flows_to_a_node_that_is_out();
   void the_table_has_the_rates_of_now();
   void a_group_says_what_is_wrong_with_it();
@@ -168,6 +170,58 @@ void TestCluster::an_edge_appears_with_its_rate() {
     QCOMPARE(edge.meter.records_per_second(), 0.0);
   }
   QTRY_VERIFY(!f.canvas().timersRunning());
+}
+
+// What went by while another page was shown was not seen here; the nodes have counted it.
+void TestCluster::rates_are_right_when_the_page_comes_back() {
+  FakeSession::Options options;
+  options.nodes = 3;
+  Fixture f(options);
+  const auto produced = [&] {
+    double sum = 0;
+    for (const auto& [key, edge] : f.canvas().model().edges()) {
+      sum += edge.kind == ClusterModel::Edge::Kind::produce ? edge.meter.records_per_second() : 0;
+    }
+    return sum;
+  };
+  for (int i = 0; i < 40; ++i) {
+    f.frame(100);
+    if (i % 10 == 9) {
+      f.canvas().tickNow();
+    }
+  }
+  QVERIFY2(std::abs(produced() - 4) < 0.6, qPrintable(QString::number(produced())));
+  for (int i = 0; i < 300; ++i) {
+    f.now += 100;
+    f.session.tick(100);
+  }
+  f.frame(100);
+  f.canvas().tickNow();
+  QVERIFY2(std::abs(produced() - 4) < 0.6, qPrintable(QString::number(produced())));
+}
+
+// What nodes copy is told in the measure of everything else: what was produced.
+void TestCluster::links_count_what_was_produced() {
+  FakeSession::Options options;
+  options.nodes = 3;
+  Fixture f(options);
+  const auto copied = [&] {
+    double sum = 0;
+    for (const ClusterModel::Link& link : f.canvas().model().links()) {
+      sum += link.meter.records_per_second();
+    }
+    return sum;
+  };
+  for (int i = 0; i < 40; ++i) {
+    for (int commits = 0; commits < 3; ++commits) {
+      f.session.appendRecord("__consumer_offsets", i % 4, RecordRow());
+    }
+    f.frame(100);
+    if (i % 10 == 9) {
+      f.canvas().tickNow();
+    }
+  }
+  QVERIFY2(std::abs(copied() - 8) < 1.2, qPrintable(QString::number(copied())));  // of 4 records a second two copies each
 }
 
 void TestCluster::nothing_flows_to_a_node_that_is_out() {
