@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // How partition lanes look. Cells and blocks are fillRect grouped by colour; nothing is smoothed but glyphs.
-#include <QPainter>
 #include <algorithm>
 #include <cmath>
+#include <vector>
+
+#include <QPainter>
 
 #include "ui/painting/shapes.h"
 #include "ui/painting/text.h"
@@ -363,6 +365,7 @@ void LaneView::paintLane(QPainter& p, const QRectF& rect, const OffsetAxis& axis
 // Records that a replica had and cut off: outlines where they were.
 void LaneView::paintGhosts(QPainter& p, const QRectF& rect, const OffsetAxis& axis, const observe::PartitionView& view, BrokerId node) {
   const Colors& c = colors();
+  std::vector<QRectF> plates;
   for (const observe::TruncationView& cut : view.truncations) {
     if (cut.node != node || cut.at.ms <= ghosts_since_ms_) {
       continue;
@@ -391,17 +394,20 @@ void LaneView::paintGhosts(QPainter& p, const QRectF& rect, const OffsetAxis& ax
       const double left = rect.left() + std::max(0.0, std::round(from));
       p.drawRect(QRectF(left + 0.5, top + 0.5, std::max(2.0, rect.left() + std::min(rect.width(), std::round(to)) - left - 1), 8));
     }
-    const QString text = count == 1 ? tr("1 record cut off in epoch %1, never committed").arg(cut.leader_epoch.value())
-                                    : tr("%1 records cut off in epoch %2, never committed").arg(format_count(count)).arg(cut.leader_epoch.value());
+    const QString text = count == 1 ? tr("1 record cut off in epoch %1").arg(cut.leader_epoch.value())
+                                    : tr("%1 records cut off in epoch %2").arg(format_count(count)).arg(cut.leader_epoch.value());
     const double label = rect.left() + std::min(to, rect.width()) + 6;
     const double wide = text_width(text, FontRole::caption);
-    if (label + wide <= rect.right()) {
-      p.fillRect(QRectF(label - 4, top - 5, wide + 8, 15), c.canvas);  // over records that came after
-      text_left(p, label, top + 4, text, FontRole::caption, c.text2);
-    } else if (from - 6 > wide) {
-      const QRectF plate(rect.left() + from - wide - 12, top - 5, wide + 10, 15);
-      p.fillRect(plate, c.canvas);
-      text_right(p, rect.left() + from - 6, top + 4, text, FontRole::caption, c.text2);
+    // Behind it, else before it, and over no other; that they were never committed is in the legend.
+    for (const double x : {label, rect.left() + from - wide - 6}) {
+      const QRectF plate(x - 4, top - 5, wide + 8, 15);
+      const bool free = std::none_of(plates.begin(), plates.end(), [&](const QRectF& other) { return other.intersects(plate); });
+      if (free && plate.left() >= rect.left() - 4 && plate.right() <= rect.right() + 8) {
+        p.fillRect(plate, c.canvas);  // over records that came after
+        text_left(p, x, top + 4, text, FontRole::caption, c.text2);
+        plates.push_back(plate);
+        break;
+      }
     }
   }
 }

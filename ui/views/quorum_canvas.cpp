@@ -523,6 +523,15 @@ void QuorumCanvas::paintChart(QPainter& p, const Places& at, const Election& e) 
   };
 
   std::vector<Note> notes;  // above the arrows
+
+  struct Word {
+    double x;
+    double middle;
+    QString text;
+    QColor ground;
+  };
+
+  std::vector<Word> words;  // of bands, above the arrows, too: one passes over whoever stands between
   for (std::size_t i = 0; i < facts_.voters.size(); ++i) {
     const QuorumReplica& r = facts_.voters[i];
     const double middle = at.chart_rows + kChartRow * static_cast<double>(i) + kBand / 2 + 4;
@@ -558,7 +567,7 @@ void QuorumCanvas::paintChart(QPainter& p, const Places& at, const Election& e) 
       outline(p, rect, look.line, band.role == event::QuorumRole::leader ? 2 : 1);
       const QString word = role_word(band.role);
       if (text_width(word, FontRole::caption) + 12 <= rect.width()) {
-        text_left(p, rect.left() + 6, middle, word, FontRole::caption, c.text);
+        words.push_back({rect.left() + 6, middle, word, look.fill});
       } else {
         unnamed.insert(band.role);
       }
@@ -599,6 +608,10 @@ void QuorumCanvas::paintChart(QPainter& p, const Places& at, const Election& e) 
     p.drawPolygon(head.data(), static_cast<int>(head.size()));
   }
   p.setRenderHint(QPainter::Antialiasing, false);
+  for (const Word& word : words) {
+    p.fillRect(QRectF(word.x - 2, word.middle - 7, text_width(word.text, FontRole::caption) + 4, 14), word.ground);
+    text_left(p, word.x, word.middle, word.text, FontRole::caption, c.text);
+  }
   for (const Note& note : notes) {
     p.fillRect(QRectF(left, note.middle - 8, 24 + text_width(note.text, FontRole::caption), 16), c.canvas);
     paint_glyph(p, Glyph::cross, QPointF(left + 8, note.middle), 12);
