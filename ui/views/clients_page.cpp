@@ -27,6 +27,7 @@
 #include "ui/window/hover_row.h"
 #include "ui/window/inspector.h"
 #include "ui/window/row_delegate.h"
+#include "ui/window/seen_width.h"
 
 namespace hw::ui {
 
@@ -398,7 +399,7 @@ void ClientsPage::disconnectChosen() {
 void ClientsPage::fitColumns() {
   // The APIs say more than since when it is there. One node alone needs no column.
   const Theme& t = Theme::current();
-  const int room = table_->viewport()->width();
+  const int room = seen_width(table_);
   table_->setColumnHidden(ClientsModel::node, session() == nullptr || session()->view()->nodes.size() < 2);
   table_->setColumnHidden(ClientsModel::since, room < t.px(1'100));
   for (const int column : {ClientsModel::software, ClientsModel::bytes_in, ClientsModel::bytes_out}) {

@@ -626,7 +626,7 @@ void ConfigPanel::resizeEvent(QResizeEvent* event) {
 
 void ConfigPanel::fitColumns() {
   const Theme& t = Theme::current();
-  const int room = table_->viewport()->width();
+  const int room = seen_width(table_);
   const double wide = room / t.scale();
   table_->setColumnHidden(ConfigModel::reading, wide < 560);
   table_->setColumnHidden(ConfigModel::standard, wide < 780);

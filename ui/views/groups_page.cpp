@@ -614,13 +614,14 @@ void GroupsPage::setSelection(const Selection& selection) {
 
 void GroupsPage::fitColumns() {
   const Theme& t = Theme::current();
-  const int room = table()->viewport()->width();
+  const int room = seen_width(table());
   const double wide = room / t.scale();
   table()->setColumnHidden(GroupModel::kind, wide < 1060);
   table()->setColumnHidden(GroupModel::lag_offsets, wide < 990);
   table()->setColumnHidden(GroupModel::trend, wide < 850);
   table()->setColumnHidden(GroupModel::last_rebalance, wide < 776);
-  const int widths[] = {0, 86, wide < 1060 ? 160 : 170, 76, 96, 96, 80, 74, 104, 0};
+  table()->setColumnHidden(GroupModel::members, wide < 640);
+  const int widths[] = {0, 86, wide < 640 ? 148 : wide < 1060 ? 160 : 170, 76, 96, 96, 80, 74, 104, 0};
   int used = 0;
   for (int i = GroupModel::kind; i <= GroupModel::status; ++i) {
     if (!table()->isColumnHidden(i)) {

@@ -2,16 +2,18 @@
 // The look and manners that all tables share: fixed rows of 25, no grid, whole rows, never sorted under the pointer.
 #pragma once
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include <QAbstractItemModel>
 #include <QEvent>
 #include <QHeaderView>
 #include <QString>
 #include <QTableView>
-#include <algorithm>
-#include <utility>
-#include <vector>
 
 #include "ui/theme/theme.h"
+#include "ui/window/seen_width.h"
 
 namespace hw::ui {
 
@@ -70,7 +72,7 @@ inline void set_columns(QTableView* table, std::vector<int> widths, std::vector<
     }
     void apply() {
       const Theme& t = Theme::current();
-      const int room = view_->viewport()->width();
+      const int room = seen_width(view_);
       for (const int column : left_out_) {
         view_->setColumnHidden(column, false);
       }

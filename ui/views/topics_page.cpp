@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/views/topics_page.h"
 
+#include <algorithm>
+#include <set>
+#include <utility>
+
 #include <QAbstractButton>
 #include <QCheckBox>
 #include <QPainter>
 #include <QSplitter>
-#include <algorithm>
-#include <set>
-#include <utility>
 
 #include "ui/dialogs/add_partitions_dialog.h"
 #include "ui/dialogs/create_topic_dialog.h"
@@ -23,6 +24,7 @@
 #include "ui/views/undo_bar.h"
 #include "ui/window/command_registry.h"
 #include "ui/window/controls.h"
+#include "ui/window/seen_width.h"
 
 namespace hw::ui {
 
@@ -302,7 +304,7 @@ void TopicsPage::setWidthClass(int width_class) {
 
 void TopicsPage::fitColumns() {
   const Theme& t = Theme::current();
-  const int room = table()->viewport()->width();
+  const int room = seen_width(table());
   const double wide = room / t.scale();
   // A column goes before the name and the groups have less than their 320: nothing is to be scrolled sideways.
   table()->setColumnHidden(TopicModel::rate_out, wide < 930);

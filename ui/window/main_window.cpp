@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/window/main_window.h"
 
+#include <algorithm>
+#include <utility>
+
 #include <QAbstractButton>
 #include <QAbstractSpinBox>
 #include <QApplication>
@@ -18,11 +21,10 @@
 #include <QShortcut>
 #include <QStackedWidget>
 #include <QStandardPaths>
+#include <QTableView>
 #include <QTextEdit>
 #include <QTimer>
 #include <QVBoxLayout>
-#include <algorithm>
-#include <utility>
 
 #include "ui/dialogs/question_dialog.h"
 #include "ui/models/client_facts.h"
@@ -36,6 +38,7 @@
 #include "ui/window/omnibox.h"
 #include "ui/window/page.h"
 #include "ui/window/rail.h"
+#include "ui/window/seen_width.h"
 #include "ui/window/severity_bar.h"
 #include "ui/window/top_bar.h"
 
@@ -633,6 +636,18 @@ void MainWindow::placeInspector() {
     const QPoint right = stack_->mapTo(inspector_->parentWidget(), QPoint(stack_->width(), 0));
     inspector_->setGeometry(right.x() - inspector_->maximumWidth(), right.y(), inspector_->maximumWidth(), stack_->height());
     inspector_->raise();
+  }
+  // What lies below it is not seen: tables keep their columns beside it.
+  const int covered = inspector_floats_ && inspector_->isVisible() ? inspector_->maximumWidth() : 0;
+  if (stack_->property(kCoveredProperty).toInt() != covered) {
+    stack_->setProperty(kCoveredProperty, covered);
+    for (QTableView* table : stack_->findChildren<QTableView*>()) {
+      QResizeEvent again(table->viewport()->size(), table->viewport()->size());
+      QCoreApplication::sendEvent(table->viewport(), &again);
+    }
+    for (Page* page : pages_) {
+      page->setWidthClass(width_class_);
+    }
   }
 }
 

@@ -17,6 +17,7 @@ list(APPEND HW_UI_SOURCES
   ui/window/omnibox.cpp ui/window/omnibox.h
   ui/window/page.cpp ui/window/page.h
   ui/window/rail.cpp ui/window/rail.h
+  ui/window/seen_width.h
   ui/window/severity_bar.cpp ui/window/severity_bar.h
   ui/window/row_delegate.cpp ui/window/row_delegate.h
   ui/window/shot.cpp ui/window/shot.h ui/window/shot_matrix.cpp ui/window/shot_matrix.h

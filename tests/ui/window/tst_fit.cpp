@@ -281,6 +281,74 @@ class TestFit : public QObject {
                         bad.mid(0, 25).join('\n')));
   }
 
+  // It stands over the page there; what a row is about, and how it is, stays beside it.
+  void columns_stay_beside_the_inspector_data() {
+    QTest::addColumn<QSize>("size");
+    QTest::addColumn<int>("percent");
+    QTest::newRow("small") << QSize(1100, 700) << 100;
+    QTest::newRow("150 %") << QSize(1440, 900) << 150;
+  }
+
+  void columns_stay_beside_the_inspector() {
+    QFETCH(QSize, size);
+    QFETCH(int, percent);
+    FakeSession::Options options;
+    options.external = true;
+    open(options, size);
+    window_->commands().run(QStringLiteral("scale.reset"), {{QStringLiteral("percent"), percent}});
+    window_->commands().run(QStringLiteral("inspector.toggle"));
+    QVERIFY(window_->inspector()->isVisible());
+    const int edge = window_->inspector()->mapTo(window_.get(), QPoint(0, 0)).x();
+    QStringList bad;
+    const auto look = [&](const char* page, const QTableView* table, const QStringList& titles) {
+      int seen = 0;
+      for (int i = 0; i < table->model()->columnCount(); ++i) {
+        const QString title = table->model()->headerData(i, Qt::Horizontal).toString();
+        if (!titles.contains(title)) {
+          continue;
+        }
+        ++seen;
+        const int right = table->viewport()->mapTo(window_.get(), QPoint(table->columnViewportPosition(i) + table->columnWidth(i), 0)).x();
+        if (table->isColumnHidden(i) || right > edge) {
+          bad << QStringLiteral("%1, %2: to %3, the inspector is at %4").arg(QLatin1String(page), title).arg(right).arg(edge);
+        }
+      }
+      QCOMPARE(seen, static_cast<int>(titles.size()));
+    };
+    const auto table_of = [this](const QString& first) {
+      const auto all = window_->currentPage()->findChildren<QTableView*>();
+      const auto at = std::find_if(all.begin(), all.end(), [&](const QTableView* table) {
+        return table->isVisible() && table->model()->headerData(0, Qt::Horizontal).toString() == first;
+      });
+      return at == all.end() ? nullptr : *at;
+    };
+    const std::pair<const char*, QStringList> pages[] = {{"topics", {QStringLiteral("Name"), QStringLiteral("In sync")}},
+                                                         {"groups", {QStringLiteral("Group"), QStringLiteral("State"), QStringLiteral("Status")}},
+                                                         {"clients", {QStringLiteral("Client")}}};
+    for (const auto& [page, titles] : pages) {
+      window_->showPage(QString::fromLatin1(page));
+      settle();
+      QVERIFY2(table_of(titles.front()) != nullptr, page);
+      look(page, table_of(titles.front()), titles);
+    }
+    QVERIFY2(bad.isEmpty(), qPrintable(bad.join(QLatin1Char('\n'))));
+    // Closed, the table has its width again.
+    window_->showPage(QStringLiteral("topics"));
+    settle();
+    const QTableView* topics = table_of(QStringLiteral("Name"));
+    const auto shown = [topics] {
+      int sum = 0;
+      for (int i = 0; i < topics->model()->columnCount(); ++i) {
+        sum += topics->columnWidth(i);
+      }
+      return sum;
+    };
+    const int before = shown();
+    window_->commands().run(QStringLiteral("inspector.toggle"));
+    settle();
+    QVERIFY(shown() > before + 200);
+  }
+
   void counts_are_grouped() {
     QVERIFY(plain_count().match(QStringLiteral("2000 now, then")).hasMatch());
     QVERIFY(plain_count().match(QStringLiteral("and 1988 more")).hasMatch());
