@@ -190,9 +190,8 @@ TopicModel::Row TopicModel::makeRow(const std::string& topic) const {
   row.cells[name] = QString::fromStdString(topic);
   row.cells[partitions] = format_count(static_cast<std::int64_t>(f.topic->partitions.size()));
   row.cells[factor] = f.factor == 0 ? QString() : QString::number(f.factor);
-  // All of thousands are one number: the column is as wide as a usual topic needs.
-  row.cells[in_sync] = f.in_sync == f.replicas && f.replicas >= 1'000 ? format_count(static_cast<std::int64_t>(f.replicas))
-                                                                     : QStringLiteral("%1/%2").arg(f.in_sync).arg(f.replicas);
+  row.cells[in_sync] =
+      QStringLiteral("%1/%2").arg(format_count(static_cast<std::int64_t>(f.in_sync)), format_count(static_cast<std::int64_t>(f.replicas)));
   row.cells[records] = (f.at_most && f.records > 0 ? QStringLiteral("≤ ") : QString()) + format_count(f.records);
   row.cells[bytes] = format_bytes(f.bytes);
   row.cells[rate_in] = f.rated ? rate_text(f.in) : QStringLiteral("–");

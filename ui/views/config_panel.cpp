@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/views/config_panel.h"
 
+#include <algorithm>
+#include <utility>
+
 #include <QDateTime>
 #include <QHBoxLayout>
 #include <QHeaderView>
@@ -13,8 +16,6 @@
 #include <QTableView>
 #include <QTimer>
 #include <QVBoxLayout>
-#include <algorithm>
-#include <utility>
 
 #include "ui/models/broker_config_rules.h"
 #include "ui/models/config_rules.h"
@@ -27,6 +28,7 @@
 #include "ui/views/pane.h"
 #include "ui/views/table_setup.h"
 #include "ui/window/controls.h"
+#include "ui/window/elided_label.h"
 #include "ui/window/hover_row.h"
 
 namespace hw::ui {
@@ -99,7 +101,8 @@ void ConfigPanel::buildHead() {
   auto* head = new QHBoxLayout;
   head->setContentsMargins(t.px(16), t.px(6), t.px(16), t.px(6));
   head->setSpacing(t.px(8));
-  title_ = new TextLabel(tr("Configuration"), FontRole::body_strong, TextLabel::Tone::text, this);
+  title_ = new ElidedLabel(FontRole::body_strong, TextLabel::Tone::text, Qt::ElideMiddle, this);
+  title_->setText(tr("Configuration"));
   head->addWidget(title_);
   which_ = new SegmentedControl({tr("Changed"), tr("All")}, this);
   which_->setObjectName(QStringLiteral("configsShown"));
@@ -268,8 +271,7 @@ void ConfigPanel::show(const ConfigResource& resource, const std::string& throug
   configs_->setOwnSource(own_source(resource));
   // Of several that are selected, this is the one.
   const QString name = nameOf(resource);
-  title_->setText(resource.kind == ConfigResource::Kind::topic ? tr("Configuration of %1").arg(elided(name, FontRole::body_strong, 120, Qt::ElideMiddle))
-                                                               : tr("Configuration"));
+  title_->setText(resource.kind == ConfigResource::Kind::topic ? tr("Configuration of %1").arg(name) : tr("Configuration"));
   title_->setToolTip(name);
   load();
 }
@@ -641,7 +643,8 @@ void ConfigPanel::fitColumns() {
   reading = table_->isColumnHidden(ConfigModel::reading) ? 0 : std::min(reading, t.px(128));
   int standard = table_->isColumnHidden(ConfigModel::standard) ? 0 : t.px(150);
   const int rest = std::max(t.px(260), room - source - reading - standard);
-  // Room for the longest keys first: half a key is no key. A value of 19 digits needs 155, most need less.
+  // Room for the longest keys first: half a key is no key. A value of 19 digits needs 155, most need less; what a value was and
+  // what it becomes needs more, and is what one looks at.
   const QFontMetrics digits(t.font(FontRole::data_strong));
   int need = t.px(80);
   int longest = t.px(120);
@@ -649,7 +652,8 @@ void ConfigPanel::fitColumns() {
     need = std::max(need, digits.horizontalAdvance(configs_->index(i, ConfigModel::value).data().toString()) + t.px(18));
     longest = std::max(longest, digits.horizontalAdvance(configs_->index(i, ConfigModel::key).data().toString()) + t.px(28));
   }
-  const int key_width = std::min(std::max(rest - std::min(need, t.px(155)), rest * 52 / 100), std::clamp(longest, t.px(278), t.px(340)));
+  const int key_width = std::min(std::max(rest - std::min(need, t.px(configs_->staged().empty() ? 155 : 230)), rest * 52 / 100),
+                                 std::clamp(longest, t.px(278), t.px(340)));
   // What a value means stands near it, also where there is room for more.
   const int value = standard == 0 ? rest - key_width : std::min(rest - key_width, t.px(300));
   const int spare = rest - key_width - value;

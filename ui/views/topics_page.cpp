@@ -311,7 +311,7 @@ void TopicsPage::fitColumns() {
   table()->setColumnHidden(TopicModel::factor, wide < 980);
   table()->setColumnHidden(TopicModel::rate_in, wide < 800);
   table()->setColumnHidden(TopicModel::policy, wide < 740);
-  const int widths[] = {0, 54, 40, 84, 76, 74, 60, 60, 94, 0, wide < 1000 ? 72 : 90};
+  const int widths[] = {0, 52, 38, 112, 72, 70, 58, 58, 88, 0, wide < 1000 ? 72 : 90};
   int used = 0;
   for (int i = TopicModel::partitions; i < TopicModel::column_count; ++i) {
     if (i != TopicModel::groups && !table()->isColumnHidden(i)) {

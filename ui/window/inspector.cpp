@@ -100,19 +100,19 @@ class FactRow : public QWidget {
     const FontRole role = fact_.words ? FontRole::control : FontRole::data;
     const QFontMetrics metrics(t.font(role));
     const int room = width() - x;
-    const QString whole_line = second_ > 0 ? fact_.value.left(second_).trimmed() : fact_.value;
-    const bool from_right = fact_.words || fact_.value.endsWith(QChar(0x2026));
-    const QString text = metrics.elidedText(whole_line, from_right ? Qt::ElideRight : Qt::ElideMiddle, room);
-    const QString rest = second_ > 0 ? fact_.value.mid(second_) : QString();
-    const QString second = metrics.elidedText(rest, Qt::ElideRight, room);
-    elided_ = text != whole_line || second != rest;
+    const QString& first = lines_.front();
+    const bool from_right = fact_.words || first.endsWith(QChar(0x2026));
+    const QString text = metrics.elidedText(first, from_right ? Qt::ElideRight : Qt::ElideMiddle, room);
+    elided_ = text != first;
     if (const QString whole = elided_ ? fact_.value : QString(); !fact_.explained && toolTip() != whole) {
       setToolTip(whole);
     }
     p.setFont(t.font(role));
     p.setPen(!fact_.link.none() && underMouse() ? c.link : tone_color(fact_.tone));
     p.drawText(QRect(x, 0, room, line), Qt::AlignVCenter | Qt::AlignLeft, text);
-    p.drawText(QRect(x, line, room, height() - line), Qt::AlignTop | Qt::AlignLeft, second);
+    for (int i = 1; i < lines_.size(); ++i) {
+      p.drawText(QRect(x, line + (i - 1) * metrics.height(), room, metrics.height()), Qt::AlignTop | Qt::AlignLeft, lines_[i]);
+    }
     if (acts) {
       const int w = metrics.horizontalAdvance(text);
       const int y = (line + metrics.height()) / 2;
@@ -144,26 +144,29 @@ class FactRow : public QWidget {
     }
   }
 
-  // A sentence that is too long for its line goes on in a second one: what comes last in it is often the cause.
+  // A sentence that is too long for its line goes on in further ones: what comes last in it is often the cause.
   void wrap() {
     const Theme& t = Theme::current();
-    second_ = 0;
+    lines_ = {fact_.value};
     const int room = width() - t.px(Metrics::kInspectorKey) - (fact_.glyph == Glyph::none ? 0 : t.px(18));
-    if (const QFont font = t.font(FontRole::control); fact_.words && room > 0 && QFontMetrics(font).horizontalAdvance(fact_.value) > room) {
+    const QFont font = t.font(FontRole::control);
+    if (fact_.words && room > 0 && QFontMetrics(font).horizontalAdvance(fact_.value) > room) {
+      lines_.clear();
       QTextLayout layout(fact_.value, font);
       QTextOption option;
       option.setWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
       layout.setTextOption(option);
       layout.beginLayout();
-      QTextLine line = layout.createLine();
-      line.setLineWidth(room);
-      second_ = line.textLength() < fact_.value.size() ? line.textLength() : 0;
+      for (QTextLine line = layout.createLine(); line.isValid(); line = layout.createLine()) {
+        line.setLineWidth(room);
+        lines_ << fact_.value.mid(line.textStart(), line.textLength()).trimmed();
+      }
       layout.endLayout();
     }
-    setFixedHeight(t.px(Metrics::kInspectorRow) + (second_ > 0 ? QFontMetrics(t.font(FontRole::control)).height() : 0));
+    setFixedHeight(t.px(Metrics::kInspectorRow) + (static_cast<int>(lines_.size()) - 1) * QFontMetrics(font).height());
   }
   Fact fact_;
-  int second_ = 0;  // where the second line begins; 0: there is one line
+  QStringList lines_{QString()};
   bool elided_ = false;
 };
 
