@@ -177,6 +177,12 @@ Result<void> PartitionLog::Impl::load(const OpenParameters& parameters, const st
       scan_from = 0;  // the batches say it as well
     }
   }
+  if (!parameters.clean && !epochs_.entries().empty() && epochs_.entries().front().start_offset > log_start_) {
+    // The log start had gone on, and the epochs with it; its checkpoint is older. What lies between is here again, and without its epochs a
+    // follower that has other records there would never be told where to cut.
+    epochs_.clear();
+    scan_from = std::min(scan_from, segment_of(log_start_));
+  }
   if (!parameters.clean) {
     scan_from = std::min(scan_from, segment_of(std::max(recovery_point_, segments_.front()->base_offset())));
     // A segment that was rolled exactly at the recovery point: its records are safe, its indexes may not be.

@@ -54,6 +54,7 @@ class TestLog : public QObject {
   void open_transactions_hold_the_stable_offset_back();
   void full_disk();
   void follower_keeps_offsets();
+  void epochs_of_what_a_crash_brought_back();
   void log_start_moves();
   void events_and_counters();
 };
@@ -700,6 +701,27 @@ void TestLog::follower_keeps_offsets() {
     QCOMPARE(read(follower, offset, 1), read(leader, offset, 1));
   }
   QCOMPARE(follower.append_as_follower(read(leader, 0, 1), WallTime{1'000}).error, ErrorCode::offset_out_of_range);
+}
+
+// The log start's checkpoint is written now and then, the epochs with every change: after a crash the log begins lower than its epochs do.
+void TestLog::epochs_of_what_a_crash_brought_back() {
+  Place place("posix");
+  OpenLog open(place);
+  PartitionLog* log = &open.reopen(true);
+  append(*log, make_batch({.records = 10}), 1'000, 0);
+  append(*log, make_batch({.records = 10}), 1'000, 1);
+  append(*log, make_batch({.records = 10}), 1'000, 3);
+  log->maybe_advance_high_watermark(Offset(30));
+  QVERIFY(log->advance_log_start_offset(Offset(25)));
+  QCOMPARE(log->end_offset_for_epoch(LeaderEpoch(0)).end_offset, Offset(25));  // all that is known
+  open.log.reset();
+  open.parameters.log_start_offset = Offset(0);
+  log = &open.reopen(false);
+  QCOMPARE(log->log_start_offset(), Offset(0));
+  QCOMPARE(log->log_end_offset(), Offset(30));
+  QCOMPARE(log->end_offset_for_epoch(LeaderEpoch(0)).end_offset, Offset(10));
+  QCOMPARE(log->end_offset_for_epoch(LeaderEpoch(2)).end_offset, Offset(20));
+  QCOMPARE(log->epoch_of(Offset(15)), LeaderEpoch(1));
 }
 
 void TestLog::log_start_moves() {
