@@ -116,6 +116,10 @@ void ClassicMembers::join(Shard& shard, const wire::JoinGroupRequest& request,
          ConsumerProtocol::triggers_of(step, was_known, returned, *changed.find(member_id))},
         now);
   }
+  if (!downgrades) {
+    // Also for one that is told too late: its records may still be committed, and nobody would watch over it.
+    consumer_.start_session(shard, id, member_id, request.session_timeout_ms, now);
+  }
   consumer_.finish(
       shard,
       [this, &shard, done, response = std::move(response), id, downgrades,

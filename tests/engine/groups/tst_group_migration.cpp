@@ -92,6 +92,23 @@ class TestGroupMigration : public QObject {
 
  private slots:
 
+  void a_classic_member_that_was_told_too_late_is_watched_over() {
+    ConsumerWorld world;
+    world.create_topic("t", 3);
+    world.join_consumer("g", "m", {"t"});
+    const std::string id = world.join("g", {}, classic())->member_id;
+    world.hold = true;
+    const Answer<wire::JoinGroupResponse> late = world.join("g", id, classic());
+    world.advance(6'000);  // longer than offsets.commit.timeout.ms
+    QVERIFY(late.here() && late->error_code != ErrorCode::none);
+    world.commit_held();
+    QCOMPARE(world.describe_consumer("g").members.size(), std::size_t{2});
+    world.advance(30'000);  // its session is over, that of the other one is not
+    const auto group = world.describe_consumer("g");
+    QCOMPARE(group.members.size(), std::size_t{1});
+    QCOMPARE(group.members.front().member_id, std::string("m"));
+  }
+
   void an_empty_group_changes_its_kind_whatever_the_policy_is() {
     for (const MigrationPolicy policy :
          {MigrationPolicy::disabled, MigrationPolicy::upgrade, MigrationPolicy::downgrade,
