@@ -390,7 +390,7 @@ QuorumPage::QuorumPage(QWidget* parent)
     look.first = index.column() == 0;
     return look;
   }, table_view_));
-  set_columns(table_view_, {60, 62, 100, 66, 96, 56, 74, 94, 136, 182}, {2, 8});
+  set_columns(table_view_, {70, 56, 80, 64, 104, 56, 70, 74, 134, 196}, {2, 8});
   forms_->addWidget(table_view_);
   column->addWidget(forms_, 1);
   setContent(content);

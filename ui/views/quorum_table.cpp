@@ -102,7 +102,7 @@ QVariant QuorumTable::headerData(int section, Qt::Orientation orientation, int r
     case kFetched:
       return tr("Last fetch");
     case kCaughtUp:
-      return tr("Had everything");
+      return tr("Caught up");
     case kSnapshot:
       return tr("Snapshot");
     case kDirectory:
