@@ -112,13 +112,13 @@ AppendOutcome PartitionLog::Impl::append_from_client(AppendRequest request) {
   }
   outcome.log_start_offset = log_start_;
   if (batch.has_producer_id()) {
-    ProducerVerdict verdict = producers_.check(batch, ProducerCheck::sequence);
+    ProducerVerdict verdict = producers_.check(batch, ProducerCheck::sequence, request.transaction);
     if (verdict.error == wire::ErrorCode::out_of_order_sequence_number && recall_before_) {
       if (auto recalled = recall_batches(); !recalled) {
         fail_with(outcome, recalled.error());
         return outcome;
       }
-      verdict = producers_.check(batch, ProducerCheck::sequence);
+      verdict = producers_.check(batch, ProducerCheck::sequence, request.transaction);
     }
     if (verdict.duplicate != nullptr) {
       trial::mark(trial::Mark::repeat_answered);
@@ -177,7 +177,7 @@ AppendOutcome PartitionLog::Impl::append_from_inside(AppendRequest request) {
         return outcome;
       }
       if (batch.has_producer_id()) {
-        const ProducerVerdict verdict = producers_.check(batch, ProducerCheck::epoch);
+        const ProducerVerdict verdict = producers_.check(batch, ProducerCheck::epoch, request.transaction);
         if (verdict.error != wire::ErrorCode::none) {
           refuse(outcome, verdict.error, verdict.detail);
           return outcome;

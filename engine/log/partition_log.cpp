@@ -187,6 +187,9 @@ Result<std::unique_ptr<PartitionLog>> PartitionLog::open(const LogContext& conte
 PartitionLog::PartitionLog(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 PartitionLog::~PartitionLog() = default;
 
+std::uint64_t PartitionLog::begin_verification(ProducerId producer, ProducerEpoch epoch, std::int32_t sequence, bool epochs_rise, WallTime now) {
+  return impl_->producers_.begin_verification(producer, epoch, sequence, epochs_rise, now);
+}
 AppendOutcome PartitionLog::append_as_leader(AppendRequest request) { return impl_->append_leader(std::move(request)); }
 AppendOutcome PartitionLog::append_as_follower(Bytes records, WallTime now) {
   return impl_->append_follower(std::move(records), now);

@@ -26,6 +26,7 @@
 #include "engine/event/event.h"
 #include "engine/log/disk_jobs.h"
 #include "engine/log/log_config.h"
+#include "engine/log/producer_state.h"
 #include "engine/wire/record/validate.h"
 #include "engine/wire/runtime/error_code.h"
 
@@ -44,6 +45,7 @@ struct AppendRequest {
   // The caller vouches that nobody else reads these bytes any more, although their block may have other slices (the
   // frame they came in): base offset and leader epoch are then patched in place. Otherwise shared bytes are copied.
   bool exclusive = false;
+  TransactionTerms transaction;  // of transactional batches
 };
 
 struct RecordError {
@@ -159,6 +161,9 @@ class PartitionLog {
   AppendOutcome append_as_leader(AppendRequest request);
   // Batches that carry their offsets and epochs already, contiguous or with gaps, all at or above log_end_offset().
   AppendOutcome append_as_follower(Bytes records, WallTime now);
+
+  // ProducerState::begin_verification().
+  [[nodiscard]] std::uint64_t begin_verification(ProducerId producer, ProducerEpoch epoch, std::int32_t sequence, bool epochs_rise, WallTime now);
 
   // --- read
   [[nodiscard]] ReadOutcome read(const ReadRequest& request) const;

@@ -73,52 +73,106 @@ void ProducerEntry::add_batch(ProducerEpoch new_epoch, const ProducerBatch& batc
   last_timestamp_ms = batch.timestamp_ms;
 }
 
-ProducerVerdict ProducerState::check(const wire::BatchView& batch, ProducerCheck how) const {
-  const auto found = entries_.find(batch.producer_id());
-  if (found == entries_.end()) {
-    return {};  // a producer this log does not know may begin anywhere
+bool ProducerState::transaction_open(ProducerId producer, ProducerEpoch epoch) const {
+  const auto found = entries_.find(producer);
+  return found != entries_.end() && found->second.current_txn_first_offset != kNoOffset && found->second.epoch == epoch;
+}
+
+std::uint64_t ProducerState::begin_verification(ProducerId producer, ProducerEpoch epoch, std::int32_t sequence, bool epochs_rise, WallTime now) {
+  if (transaction_open(producer, epoch)) {
+    return 0;
   }
-  const ProducerEntry& entry = found->second;
+  const auto [at, fresh] = verifications_.try_emplace(producer);
+  Verification& open = at->second;
+  if (fresh) {
+    open = {++last_verification_, now.ms, sequence, epoch, epochs_rise};
+  } else if (epoch > open.epoch) {
+    open.epoch = epoch;
+    open.lowest_sequence = sequence;
+  } else if (epoch == open.epoch) {
+    open.lowest_sequence = std::min(open.lowest_sequence, sequence);
+  }
+  return open.id;
+}
+
+ProducerVerdict ProducerState::check_marker(const wire::BatchView& batch, const ProducerEntry& entry, std::int8_t version) const {
+  const ProducerEpoch epoch = batch.producer_epoch();
+  // With rising epochs a marker of the same epoch is the repeat of one that was written, as long as nothing was begun since.
+  const bool rises = version >= 2;
+  const bool repeat = rises && epoch == entry.epoch && (entry.current_txn_first_offset == kNoOffset || epoch.value() == INT16_MAX);
+  if ((rises ? epoch <= entry.epoch : epoch < entry.epoch) && !repeat) {
+    return {wire::ErrorCode::invalid_producer_epoch, nullptr, "the marker's producer epoch is older than the producer's"};
+  }
+  if (const std::optional<Marker> marker = read_marker(batch); marker && marker->coordinator_epoch < entry.coordinator_epoch) {
+    return {wire::ErrorCode::transaction_coordinator_fenced, nullptr, "the marker comes from an earlier coordinator"};
+  }
+  return {};
+}
+
+ProducerVerdict ProducerState::check(const wire::BatchView& batch, ProducerCheck how, const TransactionTerms& terms) const {
   if (how == ProducerCheck::none) {
     return {};
   }
+  const auto found = entries_.find(batch.producer_id());
+  const ProducerEntry* entry = found == entries_.end() ? nullptr : &found->second;
   if (batch.control()) {
-    if (batch.producer_epoch() < entry.epoch) {
-      return {wire::ErrorCode::invalid_producer_epoch, nullptr, "the marker's producer epoch is older than the producer's"};
-    }
-    if (const std::optional<Marker> marker = read_marker(batch);
-        marker && marker->coordinator_epoch < entry.coordinator_epoch) {
-      return {wire::ErrorCode::transaction_coordinator_fenced, nullptr, "the marker comes from an earlier coordinator"};
-    }
-    return {};
+    return entry == nullptr ? ProducerVerdict{} : check_marker(batch, *entry, terms.marker_version);
   }
-  if (how == ProducerCheck::sequence) {
-    if (const ProducerBatch* duplicate = entry.find_duplicate(batch)) {
+  if (how == ProducerCheck::sequence && entry != nullptr) {
+    if (const ProducerBatch* duplicate = entry->find_duplicate(batch)) {
       if (trial::has_bug(trial::Canary::repeats_appended)) {
         return {};
       }
       return {wire::ErrorCode::none, duplicate, {}};
     }
   }
-  if (batch.producer_epoch() < entry.epoch) {
+  const auto verified = verifications_.find(batch.producer_id());
+  const Verification* verification = verified == verifications_.end() ? nullptr : &verified->second;
+  if (terms.verify && batch.transactional() && !transaction_open(batch.producer_id(), batch.producer_epoch()) &&
+      (verification == nullptr || terms.verification != verification->id)) {
+    return {wire::ErrorCode::invalid_txn_state, nullptr, "the record is not part of an open transaction"};
+  }
+  if (entry != nullptr && batch.producer_epoch() < entry->epoch) {
     return {wire::ErrorCode::invalid_producer_epoch, nullptr,
-            "producer epoch " + std::to_string(batch.producer_epoch().value()) + " is older than " +
-                std::to_string(entry.epoch.value())};
+            "producer epoch " + std::to_string(batch.producer_epoch().value()) + " is older than " + std::to_string(entry->epoch.value())};
   }
-  if (how == ProducerCheck::epoch) {
-    return {};
+  if (how == ProducerCheck::sequence) {
+    if (ProducerVerdict verdict = check_sequence(batch, entry, verification); verdict.error != wire::ErrorCode::none) {
+      return verdict;
+    }
   }
+  if (entry != nullptr && entry->current_txn_first_offset != kNoOffset && !batch.transactional()) {
+    return {wire::ErrorCode::invalid_txn_state, nullptr, "a transaction of the producer is open, and the record is not part of it"};
+  }
+  return {};
+}
+
+ProducerVerdict ProducerState::check_sequence(const wire::BatchView& batch, const ProducerEntry* entry, const Verification* verification) {
   const std::int32_t first = batch.base_sequence();
-  if (batch.producer_epoch() != entry.epoch) {
-    if (first != 0 && entry.epoch != kNoProducerEpoch) {
+  if (verification != nullptr) {
+    const bool nothing_yet = entry == nullptr || entry->batch_count == 0;
+    if (verification->epochs_rise && first != 0 && nothing_yet) {
+      return {wire::ErrorCode::out_of_order_sequence_number, nullptr,
+              "a transaction begins with sequence " + std::to_string(first) + " instead of 0"};
+    }
+    if (first > verification->lowest_sequence) {
+      return {wire::ErrorCode::out_of_order_sequence_number, nullptr,
+              "sequence " + std::to_string(first) + " comes before " + std::to_string(verification->lowest_sequence)};
+    }
+  }
+  if (entry == nullptr) {
+    return {};  // a producer this log does not know may begin anywhere
+  }
+  if (batch.producer_epoch() != entry->epoch) {
+    if (first != 0 && entry->epoch != kNoProducerEpoch) {
       return {wire::ErrorCode::out_of_order_sequence_number, nullptr,
               "a new producer epoch begins with sequence " + std::to_string(first) + " instead of 0"};
     }
     return {};
   }
-  const std::int32_t last = entry.last_sequence();
+  const std::int32_t last = entry->last_sequence();
   const bool follows = last == kMaxSequence ? first == 0 : first == last + 1;
-  if (!follows && entry.epoch != kNoProducerEpoch) {
+  if (!follows && entry->epoch != kNoProducerEpoch) {
     trial::mark(trial::Mark::sequence_gap);
     return {wire::ErrorCode::out_of_order_sequence_number, nullptr,
             "sequence " + std::to_string(first) + " does not follow " + std::to_string(last)};
@@ -130,6 +184,14 @@ std::optional<AbortedTxnEntry> ProducerState::update(const wire::BatchView& batc
   end_offset_ = std::max(end_offset_, batch.next_offset());
   if (!batch.has_producer_id()) {
     return std::nullopt;
+  }
+  if (const auto asked = verifications_.find(batch.producer_id()); batch.transactional() && asked != verifications_.end()) {
+    // The marker of the transaction before may come while the question about the next one is open. With rising epochs it has the epoch of
+    // the next one, and that goes on.
+    const bool next_one = batch.control() && asked->second.epochs_rise && asked->second.epoch >= batch.producer_epoch();
+    if (!next_one) {
+      verifications_.erase(asked);
+    }
   }
   if (batch.control()) {
     const std::optional<Marker> marker = read_marker(batch);
@@ -185,12 +247,14 @@ void ProducerState::high_watermark_moved(Offset high_watermark) {
 
 void ProducerState::clear() {
   entries_.clear();
+  verifications_.clear();
   ongoing_.clear();
   unreplicated_.clear();
   end_offset_ = Offset(0);
 }
 
 void ProducerState::expire(WallTime now, std::int64_t expiration_ms) {
+  std::erase_if(verifications_, [&](const auto& item) { return now.ms - item.second.timestamp_ms >= expiration_ms; });
   std::erase_if(entries_, [&](const auto& item) {
     const ProducerEntry& entry = item.second;
     return entry.current_txn_first_offset == kNoOffset && now.ms - entry.last_timestamp_ms >= expiration_ms;

@@ -54,6 +54,13 @@ struct ProducerEntry {
 // How a batch's producer fields are checked: clients by sequence and epoch, coordinators by epoch, followers not at all.
 enum class ProducerCheck : std::uint8_t { sequence, epoch, none };
 
+// What the append of a transactional batch rests on (KIP-890).
+struct TransactionTerms {
+  bool verify = false;             // data needs a transaction that is open here, or a verification
+  std::uint64_t verification = 0;  // what begin_verification() gave
+  std::int8_t marker_version = 0;  // of a marker: from 2 on its epoch is above the transaction's
+};
+
 struct ProducerVerdict {
   wire::ErrorCode error = wire::ErrorCode::none;
   const ProducerBatch* duplicate = nullptr;  // valid until the next change
@@ -63,7 +70,10 @@ struct ProducerVerdict {
 class ProducerState {
  public:
   // Looks only. REQUIRES: batch.has_producer_id().
-  [[nodiscard]] ProducerVerdict check(const wire::BatchView& batch, ProducerCheck how) const;
+  [[nodiscard]] ProducerVerdict check(const wire::BatchView& batch, ProducerCheck how, const TransactionTerms& terms = {}) const;
+  // Before the coordinator is asked whether a producer's transaction has this partition: names the question, so that an answer that
+  // comes after the transaction ended is worth nothing. 0: the transaction is open here, nobody need be asked.
+  [[nodiscard]] std::uint64_t begin_verification(ProducerId producer, ProducerEpoch epoch, std::int32_t sequence, bool epochs_rise, WallTime now);
   // Takes in a batch that has its offsets. Returns the transaction that an abort marker ended, for the transaction index.
   std::optional<AbortedTxnEntry> update(const wire::BatchView& batch);
 
@@ -89,6 +99,21 @@ class ProducerState {
   struct Completed {
     Offset last_offset;
   };
+
+  // A question that is open. Sequences above the lowest that was seen wait until that one is written.
+  struct Verification {
+    std::uint64_t id = 0;
+    std::int64_t timestamp_ms = -1;
+    std::int32_t lowest_sequence = 0;
+    ProducerEpoch epoch = kNoProducerEpoch;
+    bool epochs_rise = false;  // the producer begins every transaction with sequence 0
+  };
+
+  [[nodiscard]] bool transaction_open(ProducerId producer, ProducerEpoch epoch) const;
+  [[nodiscard]] ProducerVerdict check_marker(const wire::BatchView& batch, const ProducerEntry& entry, std::int8_t version) const;
+  [[nodiscard]] static ProducerVerdict check_sequence(const wire::BatchView& batch, const ProducerEntry* entry, const Verification* verification);
+  std::map<ProducerId, Verification> verifications_;
+  std::uint64_t last_verification_ = 0;
   std::map<ProducerId, ProducerEntry> entries_;
   std::map<Offset, ProducerId> ongoing_;        // by first offset
   std::map<Offset, Completed> unreplicated_;    // ended, but the marker is not below the high watermark yet

@@ -52,6 +52,7 @@ class TestLog : public QObject {
   void recompression();
   void open_transactions_hold_the_stable_offset_back_data() { disks(); }
   void open_transactions_hold_the_stable_offset_back();
+  void transactional_records_need_an_open_transaction();
   void full_disk();
   void follower_keeps_offsets();
   void epochs_of_what_a_crash_brought_back();
@@ -654,6 +655,61 @@ void TestLog::open_transactions_hold_the_stable_offset_back() {
   QCOMPARE(log->last_stable_offset(), Offset(3));  // until the marker is below the high watermark
   log->maybe_advance_high_watermark(Offset(7));
   QCOMPARE(log->last_stable_offset(), Offset(7));
+}
+
+// KIP-890: what nobody would end is not written.
+void TestLog::transactional_records_need_an_open_transaction() {
+  Place place("memory");
+  OpenLog open(place);
+  PartitionLog& log = open.reopen(true);
+  const auto write = [&](std::int16_t epoch, std::int32_t sequence, std::uint64_t verification, bool transactional = true) {
+    log::AppendRequest request;
+    request.records = make_batch({.producer_id = 1, .epoch = epoch, .sequence = sequence, .transactional = transactional});
+    request.leader_epoch = LeaderEpoch(0);
+    request.now = WallTime{1'000};
+    request.transaction.verify = true;
+    request.transaction.verification = verification;
+    return log.append_as_leader(std::move(request)).error;
+  };
+  const auto ask = [&](std::int16_t epoch, std::int32_t sequence, bool epochs_rise = true) {
+    return log.begin_verification(ProducerId(1), ProducerEpoch(epoch), sequence, epochs_rise, WallTime{1'000});
+  };
+  const auto mark = [&](std::int16_t epoch, std::int8_t version) {
+    log::AppendRequest request;
+    request.records = wire::end_txn_marker_batch(true, 0, ProducerId(1), ProducerEpoch(epoch), 1'000);
+    request.leader_epoch = LeaderEpoch(0);
+    request.origin = log::AppendOrigin::coordinator;
+    request.now = WallTime{1'000};
+    request.transaction.marker_version = version;
+    return log.append_as_leader(std::move(request)).error;
+  };
+  QCOMPARE(write(0, 0, 0), ErrorCode::invalid_txn_state);
+  const std::uint64_t first = ask(0, 0);
+  QVERIFY(first != 0);
+  QCOMPARE(ask(0, 0), first);  // the same question
+  QCOMPARE(write(0, 0, first + 1), ErrorCode::invalid_txn_state);
+  QCOMPARE(write(0, 2, first), ErrorCode::out_of_order_sequence_number);
+  QCOMPARE(write(0, 0, first), ErrorCode::none);
+  QCOMPARE(ask(0, 1), std::uint64_t{0});  // it is open now
+  QCOMPARE(write(0, 1, 0), ErrorCode::none);
+  QCOMPARE(write(0, 2, 0, false), ErrorCode::invalid_txn_state);
+  QCOMPARE(mark(0, 2), ErrorCode::invalid_producer_epoch);
+  QCOMPARE(mark(1, 2), ErrorCode::none);
+  // An answer that comes after the end is worth nothing.
+  const std::uint64_t second = ask(1, 0);
+  QVERIFY(second != first);
+  QCOMPARE(write(1, 0, first), ErrorCode::invalid_txn_state);
+  QCOMPARE(mark(2, 2), ErrorCode::none);
+  QCOMPARE(write(2, 0, second), ErrorCode::invalid_txn_state);
+  QCOMPARE(write(2, 0, ask(2, 0)), ErrorCode::none);
+  // The next transaction asks while the marker of this one is on its way.
+  const std::uint64_t next = ask(3, 0);
+  QCOMPARE(mark(3, 2), ErrorCode::none);
+  QCOMPARE(write(3, 0, next), ErrorCode::none);
+  QCOMPARE(mark(3, 0), ErrorCode::none);  // of old: the same epoch
+  const std::uint64_t of_old = ask(3, 1, false);
+  QCOMPARE(mark(3, 0), ErrorCode::none);
+  QCOMPARE(write(3, 1, of_old), ErrorCode::invalid_txn_state);
 }
 
 void TestLog::full_disk() {
