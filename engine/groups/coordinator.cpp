@@ -171,10 +171,17 @@ void GroupCoordinator::begin_load(PartitionIndex partition) {
   }
 }
 
-void GroupCoordinator::load_record(PartitionIndex partition, const Record& record, Now) {
+void GroupCoordinator::load_record(PartitionIndex partition, const Record& record, Now, ProducerId producer) {
   const auto found = impl_->shards.find(partition);
-  if (found != impl_->shards.end() && found->second->loading() && !found->second->load(record)) {
+  if (found != impl_->shards.end() && found->second->loading() && !found->second->load(record, producer)) {
     ++impl_->load_errors;
+  }
+}
+
+void GroupCoordinator::load_marker(PartitionIndex partition, ProducerId producer, bool commit) {
+  const auto found = impl_->shards.find(partition);
+  if (found != impl_->shards.end() && found->second->loading()) {
+    found->second->load_marker(producer, commit);
   }
 }
 
@@ -368,6 +375,35 @@ void GroupCoordinator::commit_offsets(const wire::OffsetCommitRequest& request,
     return;
   }
   impl_->offsets.commit(*shard, request, context, now, std::move(done));
+}
+
+void GroupCoordinator::commit_transactional_offsets(const wire::TxnOffsetCommitRequest& request, const RequestContext& context,
+                                                    std::uint64_t verification, Now now, Done<wire::TxnOffsetCommitResponse> done) {
+  Impl::Turn turn(*impl_);
+  ErrorCode error = ErrorCode::invalid_group_id;
+  Shard* shard = request.group_id.empty() ? nullptr : impl_->shard_of(request.group_id, error);
+  if (shard == nullptr) {
+    impl_->runtime.answer(std::move(done), OffsetProtocol::commit_error(request, error));
+    return;
+  }
+  impl_->offsets.commit(*shard, request, context, verification, now, std::move(done));
+}
+
+void GroupCoordinator::complete_transaction(PartitionIndex partition, const EndMarker& marker, Now now, Done<ErrorCode> done) {
+  Impl::Turn turn(*impl_);
+  const auto found = impl_->shards.find(partition);
+  if (found == impl_->shards.end() || found->second->loading()) {
+    // Not ready for it, or not here: whoever wants the marker written looks for the leader again.
+    impl_->runtime.answer(std::move(done), ErrorCode::not_leader_or_follower);
+    return;
+  }
+  found->second->append_marker(
+      marker,
+      [this, done = std::move(done)](ErrorCode failed, Now) mutable {
+        const bool elsewhere = failed == ErrorCode::not_coordinator || failed == ErrorCode::coordinator_not_available;
+        impl_->runtime.answer(std::move(done), elsewhere ? ErrorCode::not_leader_or_follower : failed);
+      },
+      now);
 }
 
 void GroupCoordinator::fetch_offsets(const wire::OffsetFetchRequest& request, const RequestContext&,

@@ -53,6 +53,7 @@
 #include "engine/wire/msg/offset_delete.h"
 #include "engine/wire/msg/offset_fetch.h"
 #include "engine/wire/msg/sync_group.h"
+#include "engine/wire/msg/txn_offset_commit.h"
 #include "engine/wire/runtime/error_code.h"
 
 namespace hw::groups {
@@ -110,11 +111,29 @@ struct Record {
   friend bool operator==(const Record&, const Record&) = default;
 };
 
+// Whose transaction an append belongs to; `verification`: that the partition is in it (log::TransactionTerms).
+struct TransactionalWrite {
+  ProducerId producer_id = kNoProducerId;
+  ProducerEpoch epoch = kNoProducerEpoch;
+  std::uint64_t verification = 0;
+};
+
+// The end of a producer's transaction in one partition.
+struct EndMarker {
+  ProducerId producer_id = kNoProducerId;
+  ProducerEpoch epoch = kNoProducerEpoch;
+  std::int32_t coordinator_epoch = -1;
+  bool commit = false;
+  std::int8_t transaction_version = 0;
+};
+
 struct Outputs {
   struct Append {
     AppendId id = 0;
     PartitionIndex partition;
-    std::vector<Record> records;  // never empty; timestamps: the append time
+    std::vector<Record> records;  // timestamps: the append time; empty only with a marker
+    std::optional<TransactionalWrite> transaction;
+    std::optional<EndMarker> marker;  // instead of records
   };
 
   std::vector<Append> appends;
@@ -147,9 +166,10 @@ class GroupCoordinator {
   // end_load().
   void begin_load(PartitionIndex partition);
   // Replays one record of the partition, in log order. Records of kinds that are not ours are
-  // skipped; one that cannot be decoded is skipped and counted in load_errors(). Control records
-  // and aborted batches are not handed over.
-  void load_record(PartitionIndex partition, const Record& record, Now now);
+  // skipped; one that cannot be decoded is skipped and counted in load_errors(). `producer`: of a
+  // transactional batch, whose offsets count with the commit marker.
+  void load_record(PartitionIndex partition, const Record& record, Now now, ProducerId producer = kNoProducerId);
+  void load_marker(PartitionIndex partition, ProducerId producer, bool commit);
   // The records that follow, up to the next call, are in the log and not committed yet: they count
   // like an append of this coordinator, for whose id on_committed() is called after end_load().
   [[nodiscard]] AppendId load_uncommitted(PartitionIndex partition);
@@ -182,6 +202,12 @@ class GroupCoordinator {
   // metadata image.
   void commit_offsets(const wire::OffsetCommitRequest& request, const RequestContext& context,
                       Now now, Done<wire::OffsetCommitResponse> done);
+  // As part of a transaction: invisible until the marker comes. Whoever asks has made sure that the
+  // partition of the group is in the transaction.
+  void commit_transactional_offsets(const wire::TxnOffsetCommitRequest& request, const RequestContext& context, std::uint64_t verification, Now now,
+                                    Done<wire::TxnOffsetCommitResponse> done);
+  // Writes the marker; what the producer's transaction committed counts, or is forgotten, with it.
+  void complete_transaction(PartitionIndex partition, const EndMarker& marker, Now now, Done<wire::ErrorCode> done);
   // `groups` of the request are served (the caller turns versions before 8 into one group); topics
   // by name, none: every topic with a committed offset. With require_stable the answer waits for
   // commits that are on their way.

@@ -142,11 +142,10 @@ wire::ErrorCode ClassicGroup::validate_commit(const Committer& by) const {
     if (by.generation != generation_) {
       return wire::ErrorCode::illegal_generation;
     }
-  } else {
+  } else if (!by.transactional) {
     return wire::ErrorCode::unknown_member_id;  // nobody in particular, while the group has members
   }
-  return state_ == ClassicState::completing_rebalance ? wire::ErrorCode::rebalance_in_progress
-                                                      : wire::ErrorCode::none;
+  return state_ == ClassicState::completing_rebalance && !by.transactional ? wire::ErrorCode::rebalance_in_progress : wire::ErrorCode::none;
 }
 
 std::int32_t ClassicGroup::rebalance_timeout_ms() const noexcept {

@@ -49,11 +49,14 @@ ErrorCode ConsumerGroup::validate_commit(const Committer& by) const {
   if (by.generation < 0 && members_.empty()) {
     return ErrorCode::none;  // an administrator, or a consumer that assigns itself
   }
+  if (by.transactional && by.generation < 0 && by.member.empty() && !by.instance) {
+    return ErrorCode::none;
+  }
   const ConsumerMember* member = find(by.member);
   if (member == nullptr) {
     return ErrorCode::unknown_member_id;
   }
-  if (!member->classic && by.api_version < kMemberEpochFrom) {
+  if (!by.transactional && !member->classic && by.api_version < kMemberEpochFrom) {
     return ErrorCode::unsupported_version;
   }
   return by.generation > member->epoch ? wrong_epoch(*member) : ErrorCode::none;

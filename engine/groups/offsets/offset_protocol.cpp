@@ -14,6 +14,7 @@ namespace {
 using wire::ErrorCode;
 
 constexpr std::int16_t kGroupNotFoundFrom = 9;  // OffsetCommit, KIP-848
+constexpr std::int16_t kStaleEpochFrom = 6;     // TxnOffsetCommit
 
 // The topics of two ids under one name are different topics: what was committed for the old one
 // does not count.
@@ -33,24 +34,90 @@ FetchedPartition fetched(PartitionIndex partition, const CommittedOffset* value)
   return answer;
 }
 
-}  // namespace
-
-wire::OffsetCommitResponse OffsetProtocol::commit_error(const wire::OffsetCommitRequest& request,
-                                                        ErrorCode error) {
-  wire::OffsetCommitResponse response;
+// A response in which every partition of the request has `error`.
+template <class Response, class Request>
+Response all_failed(const Request& request, ErrorCode error) {
+  Response response;
   for (const auto& topic : request.topics) {
-    wire::OffsetCommitResponse::OffsetCommitResponseTopic answer;
+    auto& answer = response.topics.emplace_back();
     answer.name = topic.name;
     answer.topic_id = topic.topic_id;
     for (const auto& partition : topic.partitions) {
-      wire::OffsetCommitResponse::OffsetCommitResponsePartition entry;
+      auto& entry = answer.partitions.emplace_back();
       entry.partition_index = partition.partition_index;
       entry.error_code = error;
-      answer.partitions.push_back(entry);
     }
-    response.topics.push_back(std::move(answer));
   }
   return response;
+}
+
+// Each partition of a commit: its record, or why there is none. `response` gets one entry for each.
+template <class Response, class Request>
+std::vector<Record> records_of(const Request& request, const Config& config, const Group* group, const Group::Committer& by, std::int64_t commit_ms,
+                               std::int64_t expire_ms, Response& response) {
+  std::vector<Record> records;
+  for (const auto& topic : request.topics) {
+    auto& answer = response.topics.emplace_back();
+    answer.name = topic.name;
+    answer.topic_id = topic.topic_id;
+    for (const auto& partition : topic.partitions) {
+      auto& entry = answer.partitions.emplace_back();
+      entry.partition_index = partition.partition_index;
+      const std::string& metadata = partition.committed_metadata ? *partition.committed_metadata : std::string();
+      if (java_length(metadata) > static_cast<std::size_t>(config.offset_metadata_max_bytes)) {
+        entry.error_code = ErrorCode::offset_metadata_too_large;
+      } else if (group != nullptr) {
+        entry.error_code = group->validate_commit_of(by, topic.topic_id, partition.partition_index);
+      }
+      if (entry.error_code != ErrorCode::none) {
+        continue;
+      }
+      wire::OffsetCommitValue value;
+      value.offset = partition.committed_offset;
+      value.leader_epoch = partition.committed_leader_epoch;
+      value.metadata = metadata;
+      value.commit_timestamp = commit_ms;
+      value.expire_timestamp = expire_ms;
+      value.topic_id = topic.topic_id;
+      if (std::optional<Bytes> bytes = encode_offset_value(value)) {
+        records.push_back({encode_offset_key(request.group_id, topic.name, partition.partition_index.value()), std::move(*bytes)});
+      } else {
+        entry.error_code = ErrorCode::unknown_server_error;
+      }
+    }
+  }
+  return records;
+}
+
+// Tombstones for offsets that only open transactions have.
+template <class Wanted>
+void tombstones_of_pending(const Shard& shard, Wanted wanted, std::vector<Record>& records) {
+  const OffsetKey* before = nullptr;
+  for (const auto& [key, cell] : shard.pending_offsets().cells()) {
+    if (cell.latest() != nullptr && (before == nullptr || *before != key.first) && wanted(key.first)) {
+      records.push_back({encode_offset_key(key.first.group, key.first.topic, key.first.partition), std::nullopt});
+      before = &key.first;
+    }
+  }
+}
+
+template <class Response>
+void fail_all(Response& response, ErrorCode error) {
+  for (auto& topic : response.topics) {
+    for (auto& partition : topic.partitions) {
+      partition.error_code = error;
+    }
+  }
+}
+
+}  // namespace
+
+wire::OffsetCommitResponse OffsetProtocol::commit_error(const wire::OffsetCommitRequest& request, ErrorCode error) {
+  return all_failed<wire::OffsetCommitResponse>(request, error);
+}
+
+wire::TxnOffsetCommitResponse OffsetProtocol::commit_error(const wire::TxnOffsetCommitRequest& request, ErrorCode error) {
+  return all_failed<wire::TxnOffsetCommitResponse>(request, error);
 }
 
 void OffsetProtocol::commit(Shard& shard, const wire::OffsetCommitRequest& request,
@@ -76,52 +143,11 @@ void OffsetProtocol::commit(Shard& shard, const wire::OffsetCommitRequest& reque
   }
 
   wire::OffsetCommitResponse response;
-  std::vector<Record> records;
-  for (const auto& topic : request.topics) {
-    wire::OffsetCommitResponse::OffsetCommitResponseTopic answer;
-    answer.name = topic.name;
-    answer.topic_id = topic.topic_id;
-    for (const auto& partition : topic.partitions) {
-      wire::OffsetCommitResponse::OffsetCommitResponsePartition entry;
-      entry.partition_index = partition.partition_index;
-      const std::string& metadata =
-          partition.committed_metadata ? *partition.committed_metadata : std::string();
-      if (java_length(metadata) >
-          static_cast<std::size_t>(runtime_.config.offset_metadata_max_bytes)) {
-        entry.error_code = ErrorCode::offset_metadata_too_large;
-      } else if (group != nullptr) {
-        entry.error_code = group->validate_commit_of(by, topic.topic_id, partition.partition_index);
-      }
-      if (entry.error_code == ErrorCode::none) {
-        wire::OffsetCommitValue value;
-        value.offset = partition.committed_offset;
-        value.leader_epoch = partition.committed_leader_epoch;
-        value.metadata = metadata;
-        value.commit_timestamp = now.wall.ms;
-        if (request.retention_time_ms != -1) {
-          value.expire_timestamp = now.wall.ms + request.retention_time_ms;
-        }
-        value.topic_id = topic.topic_id;
-        if (std::optional<Bytes> bytes = encode_offset_value(value)) {
-          records.push_back(
-              {encode_offset_key(request.group_id, topic.name, partition.partition_index.value()),
-               std::move(*bytes)});
-        } else {
-          entry.error_code = ErrorCode::unknown_server_error;
-        }
-      }
-      answer.partitions.push_back(entry);
-    }
-    response.topics.push_back(std::move(answer));
-  }
-  auto outcome = [this, done = std::move(done), answer = std::move(response)](ErrorCode failed,
-                                                                              Now) mutable {
+  std::vector<Record> records = records_of(request, runtime_.config, group, by, now.wall.ms,
+                                           request.retention_time_ms == -1 ? -1 : now.wall.ms + request.retention_time_ms, response);
+  auto outcome = [this, done = std::move(done), answer = std::move(response)](ErrorCode failed, Now) mutable {
     if (failed != ErrorCode::none) {
-      for (auto& topic : answer.topics) {
-        for (auto& partition : topic.partitions) {
-          partition.error_code = failed;
-        }
-      }
+      fail_all(answer, failed);
     }
     runtime_.answer(std::move(done), std::move(answer));
   };
@@ -129,6 +155,44 @@ void OffsetProtocol::commit(Shard& shard, const wire::OffsetCommitRequest& reque
     shard.when_settled(std::move(outcome), now);
   } else {
     shard.append_within(std::move(records), std::move(outcome), now);
+  }
+}
+
+void OffsetProtocol::commit(Shard& shard, const wire::TxnOffsetCommitRequest& request, const RequestContext& context, std::uint64_t verification,
+                            Now now, Done<wire::TxnOffsetCommitResponse> done) {
+  const Group* group = shard.find_group(request.group_id);
+  const Group::Committer by{request.member_id, request.group_instance_id, request.generation_id_or_member_epoch, context.api_version, true};
+  ErrorCode error = ErrorCode::none;
+  if (group != nullptr) {
+    error = group->validate_commit(by);
+  } else if (request.generation_id_or_member_epoch >= 0) {
+    error = ErrorCode::illegal_generation;
+  }
+  const auto known_to_client = [&](ErrorCode code) {
+    return code == ErrorCode::stale_member_epoch && context.api_version < kStaleEpochFrom ? ErrorCode::illegal_generation : code;
+  };
+  if (error != ErrorCode::none) {
+    runtime_.answer(std::move(done), commit_error(request, known_to_client(error)));
+    return;
+  }
+  wire::TxnOffsetCommitResponse response;
+  std::vector<Record> records = records_of(request, runtime_.config, group, by, now.wall.ms, -1, response);
+  for (auto& topic : response.topics) {
+    for (auto& partition : topic.partitions) {
+      partition.error_code = known_to_client(partition.error_code);
+    }
+  }
+  auto outcome = [this, done = std::move(done), answer = std::move(response)](ErrorCode failed,
+                                                                              Now) mutable {
+    if (failed != ErrorCode::none) {
+      fail_all(answer, failed);
+    }
+    runtime_.answer(std::move(done), std::move(answer));
+  };
+  if (records.empty()) {
+    shard.when_settled(std::move(outcome), now);
+  } else {
+    shard.append_transactional(std::move(records), {request.producer_id, request.producer_epoch, verification}, std::move(outcome), now);
   }
 }
 
@@ -140,6 +204,14 @@ wire::OffsetFetchResponse::OffsetFetchResponseGroup OffsetProtocol::fetch(
   const bool known = shard.find_group(request.group_id) != nullptr;
   const auto value_of = [&](const OffsetTimeline::Cell& cell) {
     return latest ? cell.latest() : cell.committed();
+  };
+  // While a transaction is open that commits the offset, nobody can say what it will be (KIP-447).
+  const bool any_pending = latest && shard.has_pending_offsets(request.group_id);
+  const auto fetched_or_unstable = [&](const OffsetKey& key, const CommittedOffset* value) {
+    const bool unstable = any_pending && shard.has_pending_offset(key);
+    FetchedPartition answer = fetched(PartitionIndex(key.partition), unstable ? nullptr : value);
+    answer.error_code = unstable ? ErrorCode::unstable_offset_commit : ErrorCode::none;
+    return answer;
   };
   if (request.topics) {
     for (const auto& topic : *request.topics) {
@@ -156,7 +228,7 @@ wire::OffsetFetchResponse::OffsetFetchResponseGroup OffsetProtocol::fetch(
         if (value != nullptr && other_topic(topic.topic_id, value->topic_id)) {
           value = nullptr;
         }
-        answer.partitions.push_back(fetched(partition, value));
+        answer.partitions.push_back(fetched_or_unstable({request.group_id, topic.name, partition.value()}, value));
       }
       response.topics.push_back(std::move(answer));
     }
@@ -173,8 +245,7 @@ wire::OffsetFetchResponse::OffsetFetchResponseGroup OffsetProtocol::fetch(
       answer.name = cell->first.topic;
       response.topics.push_back(std::move(answer));
     }
-    response.topics.back().partitions.push_back(
-        fetched(PartitionIndex(cell->first.partition), value));
+    response.topics.back().partitions.push_back(fetched_or_unstable(cell->first, value));
   }
   return response;
 }
@@ -199,8 +270,8 @@ void OffsetProtocol::remove(Shard& shard, const wire::OffsetDeleteRequest& reque
       entry.partition_index = partition.partition_index;
       if (subscribed) {
         entry.error_code = ErrorCode::group_subscribed_to_topic;
-      } else if (shard.offsets().latest(OffsetKeyView{
-                     request.group_id, topic.name, partition.partition_index.value()}) != nullptr) {
+      } else if (shard.offsets().latest(OffsetKeyView{request.group_id, topic.name, partition.partition_index.value()}) != nullptr ||
+                 shard.has_pending_offset({request.group_id, topic.name, partition.partition_index.value()})) {
         records.push_back(
             {encode_offset_key(request.group_id, topic.name, partition.partition_index.value()),
              std::nullopt});
@@ -233,6 +304,8 @@ void OffsetProtocol::remove_all(const Shard& shard, std::string_view group,
           {encode_offset_key(group, cell->first.topic, cell->first.partition), std::nullopt});
     }
   }
+  const auto without_committed = [&](const OffsetKey& key) { return key.group == group && shard.offsets().latest(key) == nullptr; };
+  tombstones_of_pending(shard, without_committed, records);
 }
 
 void OffsetProtocol::topics_deleted(Shard& shard,
@@ -243,6 +316,10 @@ void OffsetProtocol::topics_deleted(Shard& shard,
       records.push_back({encode_offset_key(key.group, key.topic, key.partition), std::nullopt});
     }
   }
+  const auto without_committed = [&](const OffsetKey& key) {
+    return topics.find(key.topic) != topics.end() && shard.offsets().latest(key) == nullptr;
+  };
+  tombstones_of_pending(shard, without_committed, records);
   shard.append_in_pieces(std::move(records));
 }
 
@@ -250,7 +327,7 @@ void OffsetProtocol::expire(Shard& shard, Now now) {
   std::vector<Record> records;
   std::vector<std::pair<std::string, std::vector<Record>>> gone;
   for (const auto& [id, group] : shard.groups()) {
-    bool all_gone = true;
+    bool all_gone = !shard.has_pending_offsets(id);
     std::vector<Record> tombstones;
     for (auto cell = shard.first_offset(id);
          cell != shard.offsets().cells().end() && cell->first.group == id; ++cell) {
@@ -260,10 +337,9 @@ void OffsetProtocol::expire(Shard& shard, Now now) {
       }
       const std::optional<std::int64_t> since =
           group->unused_since_ms(cell->first.topic, value->commit_timestamp_ms);
-      const bool over =
-          since && (value->expire_timestamp_ms != -1
-                        ? now.wall.ms >= value->expire_timestamp_ms
-                        : now.wall.ms - *since >= runtime_.config.offsets_retention_ms);
+      const bool over = since && !shard.has_pending_offset(cell->first) &&
+                        (value->expire_timestamp_ms != -1 ? now.wall.ms >= value->expire_timestamp_ms
+                                                          : now.wall.ms - *since >= runtime_.config.offsets_retention_ms);
       if (over) {
         tombstones.push_back(
             {encode_offset_key(id, cell->first.topic, cell->first.partition), std::nullopt});

@@ -21,6 +21,8 @@ class OffsetProtocol {
 
   void commit(Shard& shard, const wire::OffsetCommitRequest& request, const RequestContext& context,
               Now now, Done<wire::OffsetCommitResponse> done);
+  void commit(Shard& shard, const wire::TxnOffsetCommitRequest& request, const RequestContext& context, std::uint64_t verification, Now now,
+              Done<wire::TxnOffsetCommitResponse> done);
   // `latest`: also what is not committed yet (require_stable, whose answer waits for it).
   [[nodiscard]] wire::OffsetFetchResponse::OffsetFetchResponseGroup fetch(
       const Shard& shard, const wire::OffsetFetchRequest::OffsetFetchRequestGroup& request,
@@ -36,6 +38,7 @@ class OffsetProtocol {
   // A response in which every partition of the request has `error`.
   [[nodiscard]] static wire::OffsetCommitResponse commit_error(
       const wire::OffsetCommitRequest& request, wire::ErrorCode error);
+  [[nodiscard]] static wire::TxnOffsetCommitResponse commit_error(const wire::TxnOffsetCommitRequest& request, wire::ErrorCode error);
 
  private:
   Runtime& runtime_;

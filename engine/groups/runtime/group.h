@@ -64,6 +64,7 @@ class Group {
     const std::optional<std::string>& instance;
     std::int32_t generation;  // or member epoch
     std::int16_t api_version;
+    bool transactional = false;  // TxnOffsetCommit, which need not say who commits
   };
 
   // Whether a member may commit: none or the error (behaviours 163, 183).

@@ -45,9 +45,14 @@ wire::ErrorCode coordinator_error(wire::ErrorCode append_error) noexcept {
   return append_error;
 }
 
-bool Shard::load(const Record& record) {
+bool Shard::load(const Record& record, ProducerId producer) {
   HW_ASSERT(loading_, "records are loaded before the shard is active");
-  return replay(record, loading_as_);
+  return replay(record, loading_as_, producer);
+}
+
+void Shard::load_marker(ProducerId producer, bool commit) {
+  HW_ASSERT(loading_, "records are loaded before the shard is active");
+  replay_marker(producer, commit, loading_as_);
 }
 
 AppendId Shard::load_uncommitted() {
@@ -57,7 +62,7 @@ AppendId Shard::load_uncommitted() {
   return loading_as_;
 }
 
-bool Shard::replay(const Record& record, AppendId epoch) {
+bool Shard::replay(const Record& record, AppendId epoch, ProducerId producer) {
   std::optional<RecordKey> key = decode_key(record.key);
   if (!key) {
     return false;
@@ -69,18 +74,15 @@ bool Shard::replay(const Record& record, AppendId epoch) {
       if (!value) {
         return false;
       }
-      next = CommittedOffset{value->offset.value(),      value->leader_epoch.value(),
-                             std::move(value->metadata), value->commit_timestamp,
-                             value->expire_timestamp,    value->topic_id};
+      next = CommittedOffset{value->offset.value(),
+                             value->leader_epoch.value(),
+                             std::move(value->metadata),
+                             value->commit_timestamp,
+                             value->expire_timestamp,
+                             value->topic_id,
+                             ++last_order_};
     }
-    if (epoch == 0) {
-      if (trial::has_bug(trial::Canary::forgets_commits) && offsets_.latest(*offset_key) != nullptr) {
-        return true;
-      }
-      offsets_.set_committed(*offset_key, std::move(next));
-    } else {
-      offsets_.set(epoch, *offset_key, std::move(next));
-    }
+    replay_offset(std::move(*offset_key), std::move(next), epoch, producer);
   } else if (auto* group_key = std::get_if<GroupKey>(&*key)) {
     if (record.value && !decode_group_value(*record.value)) {
       return false;
@@ -110,6 +112,84 @@ bool Shard::replay(const Record& record, AppendId epoch) {
     }
   }
   return true;
+}
+
+template <class Timeline>
+void Shard::change(Timeline& timeline, AppendId epoch, const typename Timeline::Cells::key_type& key, std::optional<CommittedOffset> next) {
+  if (epoch == 0) {
+    timeline.set_committed(key, std::move(next));
+  } else {
+    timeline.set(epoch, key, std::move(next));
+  }
+}
+
+void Shard::replay_offset(OffsetKey key, std::optional<CommittedOffset> next, AppendId epoch, ProducerId producer) {
+  if (next && producer != kNoProducerId) {
+    pending_of_[producer].insert(key);
+    change(pending_, epoch, {std::move(key), producer}, std::move(next));
+    return;
+  }
+  if (!next && !pending_.cells().empty()) {  // deleted, for open transactions as well
+    std::vector<std::pair<OffsetKey, ProducerId>> gone;
+    for (auto cell = pending_.cells().lower_bound({key, kNoProducerId}); cell != pending_.cells().end() && cell->first.first == key; ++cell) {
+      if (cell->second.latest() != nullptr) {
+        gone.push_back(cell->first);
+      }
+    }
+    for (const auto& one : gone) {
+      change(pending_, epoch, one, std::nullopt);
+    }
+  }
+  if (epoch == 0 && trial::has_bug(trial::Canary::forgets_commits) && offsets_.latest(key) != nullptr) {
+    return;
+  }
+  change(offsets_, epoch, key, std::move(next));
+}
+
+void Shard::replay_marker(ProducerId producer, bool commit, AppendId epoch) {
+  const auto found = pending_of_.find(producer);
+  if (found == pending_of_.end()) {
+    return;
+  }
+  const std::set<OffsetKey> keys = epoch == 0 ? std::exchange(found->second, {}) : found->second;  // else when it is committed
+  for (const OffsetKey& key : keys) {
+    const CommittedOffset* pending = pending_.latest(std::pair{key, producer});
+    if (pending == nullptr) {
+      continue;
+    }
+    std::optional<CommittedOffset> value = *pending;
+    change(pending_, epoch, {key, producer}, std::nullopt);
+    // What was committed beside the transaction and after it stays.
+    const CommittedOffset* known = offsets_.latest(key);
+    if (commit && (known == nullptr || known->order < value->order)) {
+      change(offsets_, epoch, key, std::move(value));
+    }
+  }
+  if (epoch == 0) {
+    pending_of_.erase(producer);
+  }
+}
+
+bool Shard::has_pending_offset(const OffsetKey& key) const {
+  for (auto cell = pending_.cells().lower_bound({key, kNoProducerId}); cell != pending_.cells().end() && cell->first.first == key; ++cell) {
+    if (cell->second.latest() != nullptr) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool Shard::has_pending_offsets(std::string_view group) const {
+  if (pending_.cells().empty()) {
+    return false;
+  }
+  for (auto cell = pending_.cells().lower_bound({OffsetKey{std::string(group), {}, 0}, kNoProducerId});
+       cell != pending_.cells().end() && cell->first.first.group == group; ++cell) {
+    if (cell->second.latest() != nullptr) {
+      return true;
+    }
+  }
+  return false;
 }
 
 void Shard::change_consumer(const ConsumerKey& key, const ConsumerValue* value) {
@@ -168,6 +248,7 @@ std::shared_ptr<const Group> Shard::find_committed(std::string_view id) const {
 void Shard::roll_back(AppendId id) {
   group_records_.rollback(id);
   offsets_.rollback(id);
+  pending_.rollback(id);
   consumer_records_.rollback(id);
   while (!consumer_changes_.empty() && consumer_changes_.back().first >= id) {
     const std::string group = std::move(consumer_changes_.back().second);
@@ -223,6 +304,11 @@ void Shard::end_load(Now now) {
     }
     offset_changed(key, cell.committed(), now);
   }
+  for (const auto& [key, cell] : pending_.cells()) {
+    if (cell.latest() != nullptr && groups_.find(key.first.group) == groups_.end()) {
+      create_classic(key.first.group, now);
+    }
+  }
 }
 
 Group* Shard::find_group(std::string_view id) const {
@@ -253,16 +339,25 @@ void Shard::open(AppendId id, Outcome outcome, Instant time_out) {
   }
 }
 
-void Shard::append(std::vector<Record> records, Outcome outcome, Instant time_out) {
+void Shard::append(std::vector<Record> records, Outcome outcome, Instant time_out, std::optional<TransactionalWrite> transaction) {
   HW_ASSERT(!records.empty() && staged_.empty(), "an append has records, and is not within another");
   const AppendId id = next_append(runtime_.last_append, partition_);
   runtime_.last_append = id;
   for (const Record& record : records) {
-    const bool fine = replay(record, id);
+    const bool fine = replay(record, id, transaction ? transaction->producer_id : kNoProducerId);
     HW_ASSERT(fine, "what the coordinator writes, it can read");
   }
   open(id, std::move(outcome), time_out);
-  runtime_.outputs.appends.push_back({id, partition_, std::move(records)});
+  runtime_.outputs.appends.push_back({id, partition_, std::move(records), transaction, {}});
+}
+
+void Shard::append_marker(const EndMarker& marker, Outcome outcome, Now now) {
+  HW_ASSERT(staged_.empty(), "a marker is not within another append");
+  const AppendId id = next_append(runtime_.last_append, partition_);
+  runtime_.last_append = id;
+  replay_marker(marker.producer_id, marker.commit, id);
+  open(id, std::move(outcome), time_out_of(now));
+  runtime_.outputs.appends.push_back({id, partition_, {}, {}, marker});
 }
 
 void Shard::append_in_pieces(std::vector<Record> records) {
@@ -299,7 +394,7 @@ void Shard::append_staged(Outcome outcome, Now now) {
   HW_ASSERT(!staged_.empty(), "an append has records");
   open(staged_as_, std::move(outcome), time_out_of(now));
   open_.back().undo = std::exchange(staged_undo_, {});
-  runtime_.outputs.appends.push_back({staged_as_, partition_, std::exchange(staged_, {})});
+  runtime_.outputs.appends.push_back({staged_as_, partition_, std::exchange(staged_, {}), {}, {}});
 }
 
 void Shard::undo_staged(Now now) {
@@ -357,14 +452,18 @@ void Shard::on_committed(AppendId id, wire::ErrorCode error, Now now) {
     settle(now);
     return;
   }
+  // What is wrong with one producer is not wrong with whoever stands behind it: they ask again.
+  const bool of_one_producer = error == wire::ErrorCode::invalid_producer_epoch || error == wire::ErrorCode::transaction_coordinator_fenced ||
+                               error == wire::ErrorCode::invalid_txn_state;
   const wire::ErrorCode answer = coordinator_error(error);
+  const wire::ErrorCode of_others = of_one_producer ? wire::ErrorCode::coordinator_not_available : answer;
   std::vector<Open> failed(std::make_move_iterator(found), std::make_move_iterator(open_.end()));
   open_.erase(found, open_.end());
   roll_back(id);
   for (auto open = failed.rbegin(); open != failed.rend(); ++open) {
     undo(open->undo, now);
     if (open->outcome) {
-      open->outcome(answer, now);
+      open->outcome(open->id == id ? answer : of_others, now);
     }
   }
 }
@@ -392,6 +491,16 @@ void Shard::settle(Now now) {
           open.id, [&](const OffsetKey& key, const CommittedOffset*, const CommittedOffset* next) {
             offset_changed(key, next, now);
           });
+      pending_.commit(open.id, [&](const auto& key, const CommittedOffset*, const CommittedOffset* next) {
+        if (next != nullptr && find_group(key.first.group) == nullptr) {
+          create_classic(key.first.group, now);
+        } else if (const auto of = pending_of_.find(key.second); next == nullptr && of != pending_of_.end() && pending_.latest(key) == nullptr) {
+          of->second.erase(key.first);
+          if (of->second.empty()) {
+            pending_of_.erase(of);
+          }
+        }
+      });
       consumer_records_.commit(open.id, [](const ConsumerKey&, const auto*, const auto*) {});
       while (!consumer_changes_.empty() && consumer_changes_.front().first <= open.id) {
         consumer_changes_.pop_front();
@@ -487,6 +596,16 @@ std::string Shard::dump() const {
       add(std::to_string(value->commit_timestamp_ms));
       add(std::to_string(value->expire_timestamp_ms));
       add(value->topic_id.text());
+      text += '\n';
+    }
+  }
+  for (const auto& [key, cell] : pending_.cells()) {
+    if (const CommittedOffset* value = cell.committed(); value != nullptr) {
+      add("pending " + key.first.group);
+      add(key.first.topic);
+      add(std::to_string(key.first.partition));
+      add(std::to_string(key.second.value()));
+      add(std::to_string(value->offset));
       text += '\n';
     }
   }

@@ -14,6 +14,8 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -108,9 +110,12 @@ struct CommittedOffset {
   std::int64_t commit_timestamp_ms = -1;
   std::int64_t expire_timestamp_ms = -1;  // -1: by the retention of the broker
   Uuid topic_id;                          // zero: not known
+  std::uint64_t order = 0;                // its place among the records of the partition
 };
 
 using OffsetTimeline = TimelineMap<OffsetKey, CommittedOffset, OffsetKeyLess>;
+// Of transactions that are open: by offset, then by producer.
+using PendingTimeline = TimelineMap<std::pair<OffsetKey, ProducerId>, CommittedOffset>;
 using ConsumerTimeline = TimelineMap<ConsumerKey, std::shared_ptr<const ConsumerValue>>;
 
 class Shard {
@@ -129,7 +134,8 @@ class Shard {
 
   // --- loading
   // False where the record cannot be decoded.
-  bool load(const Record& record);
+  bool load(const Record& record, ProducerId producer = kNoProducerId);
+  void load_marker(ProducerId producer, bool commit);
   // What is loaded from now on is not committed.
   AppendId load_uncommitted();
   void end_load(Now now);  // builds the groups
@@ -137,12 +143,15 @@ class Shard {
   // --- writing
   // What is not committed within offsets.commit.timeout.ms stays written, and may be committed later; but whoever waits for it is told
   // COORDINATOR_NOT_AVAILABLE, as Kafka does, by the outcome of append_within() and when_settled(). That of append() waits for ever.
-  void append(std::vector<Record> records, Outcome outcome) {
-    append(std::move(records), std::move(outcome), kNever);
+  void append(std::vector<Record> records, Outcome outcome) { append(std::move(records), std::move(outcome), kNever); }
+
+  void append_within(std::vector<Record> records, Outcome outcome, Now now) { append(std::move(records), std::move(outcome), time_out_of(now)); }
+
+  void append_transactional(std::vector<Record> records, const TransactionalWrite& transaction, Outcome outcome, Now now) {
+    append(std::move(records), std::move(outcome), time_out_of(now), transaction);
   }
-  void append_within(std::vector<Record> records, Outcome outcome, Now now) {
-    append(std::move(records), std::move(outcome), time_out_of(now));
-  }
+
+  void append_marker(const EndMarker& marker, Outcome outcome, Now now);
   // Records that need not be written together, as many to a batch as a log takes for sure: each piece
   // commits or fails alone, and nobody waits for it. Nothing happens where there are none.
   void append_in_pieces(std::vector<Record> records);
@@ -193,6 +202,12 @@ class Shard {
 
   [[nodiscard]] const OffsetTimeline& offsets() const noexcept { return offsets_; }
 
+  // Offsets of open transactions.
+  [[nodiscard]] const PendingTimeline& pending_offsets() const noexcept { return pending_; }
+
+  [[nodiscard]] bool has_pending_offset(const OffsetKey& key) const;
+  [[nodiscard]] bool has_pending_offsets(std::string_view group) const;
+
   [[nodiscard]] const TimelineMap<std::string, Bytes>& group_records() const noexcept {
     return group_records_;
   }
@@ -217,14 +232,18 @@ class Shard {
     std::uint64_t serial = 0;
   };
 
-  void append(std::vector<Record> records, Outcome outcome, Instant time_out);
+  void append(std::vector<Record> records, Outcome outcome, Instant time_out, std::optional<TransactionalWrite> transaction = {});
   void open(AppendId id, Outcome outcome, Instant time_out);
   [[nodiscard]] Instant time_out_of(Now now) const {
     return now.instant + milliseconds(runtime_.config.offsets_commit_timeout_ms);
   }
 
   // The one place that changes hard state. `epoch` 0: committed already.
-  bool replay(const Record& record, AppendId epoch);
+  bool replay(const Record& record, AppendId epoch, ProducerId producer = kNoProducerId);
+  void replay_offset(OffsetKey key, std::optional<CommittedOffset> next, AppendId epoch, ProducerId producer);
+  void replay_marker(ProducerId producer, bool commit, AppendId epoch);
+  template <class Timeline>
+  static void change(Timeline& timeline, AppendId epoch, const typename Timeline::Cells::key_type& key, std::optional<CommittedOffset> next);
   void change_consumer(const ConsumerKey& key, const ConsumerValue* value);
   enum class View : bool { latest, committed };
   // Null where there are no records of it.
@@ -244,6 +263,9 @@ class Shard {
   Groups groups_;
   TimelineMap<std::string, Bytes> group_records_;  // the newest record's value of each group
   OffsetTimeline offsets_;
+  PendingTimeline pending_;
+  std::map<ProducerId, std::set<OffsetKey>> pending_of_;  // what may be in pending_
+  std::uint64_t last_order_ = 0;
   ConsumerTimeline consumer_records_;
   std::deque<std::pair<AppendId, std::string>> consumer_changes_;  // open; oldest first
   std::vector<std::string> restored_;
