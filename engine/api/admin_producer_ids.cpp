@@ -1,41 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
-// InitProducerId (KIP-98, KIP-360) for idempotent producers. Transactions are not served yet, and a transactional id is
-// refused in a way that producers give up on at once.
+// InitProducerId (KIP-98, KIP-360): an id for a producer that is idempotent only, or the coordinator's word for a transactional id.
+#include <optional>
+
 #include "engine/api/admin_handlers.h"
+#include "engine/api/transaction_detail.h"
 #include "engine/metadata/controller.h"
 
 namespace hw::api {
 
 using wire::ErrorCode;
 
+namespace {
+
+constexpr std::int16_t kFencedFrom = 4;
+
+}  // namespace
+
 void handle_init_producer_id(Node& node, const RequestContext& context, wire::InitProducerIdRequest& request) {
-  const auto refuse = [&](ErrorCode error, const char* why) {
+  const auto answer = [&node, token = context.token, version = context.api_version](ErrorCode error, ProducerId id, ProducerEpoch epoch) {
     wire::InitProducerIdResponse response;
-    response.error_code = error;
-    response.producer_epoch = kNoProducerEpoch;
-    node.refused(context, error, why);
-    node.reply(context.token, response);
+    response.error_code = fenced_as_known(error, version, kFencedFrom);
+    response.producer_id = id;
+    response.producer_epoch = epoch;
+    node.reply(token, response);
   };
   if ((request.producer_id == kNoProducerId) != (request.producer_epoch == kNoProducerEpoch)) {
-    refuse(ErrorCode::invalid_request, "InitProducerId: producer id and epoch come together");
+    node.refused(context, ErrorCode::invalid_request, "InitProducerId: producer id and epoch come together");
+    answer(ErrorCode::invalid_request, kNoProducerId, kNoProducerEpoch);
     return;
   }
   if (request.transactional_id) {
-    if (request.transactional_id->empty()) {
-      refuse(ErrorCode::invalid_request, "InitProducerId: the transactional id is empty");
-    } else {
-      refuse(ErrorCode::unsupported_version, "InitProducerId: this broker has no transaction coordinator");
+    std::optional<std::pair<ProducerId, ProducerEpoch>> expected;
+    if (request.producer_id != kNoProducerId) {
+      expected = {request.producer_id, request.producer_epoch};
     }
+    node.transactions().init_producer_id(*request.transactional_id, request.transaction_timeout_ms, expected, group_now(context.now),
+                                         [answer](const txn::Identity& identity) { answer(identity.error, identity.producer_id, identity.epoch); });
     return;
   }
-  node.new_producer_id([&node, token = context.token](std::pair<ErrorCode, ProducerId> result) {
-    wire::InitProducerIdResponse response;
-    const bool ok = result.first == ErrorCode::none;
-    // Without a block of ids for the moment: producers ask again.
-    response.error_code = ok ? ErrorCode::none : ErrorCode::coordinator_load_in_progress;
-    response.producer_id = ok ? result.second : kNoProducerId;
-    response.producer_epoch = ok ? ProducerEpoch(0) : kNoProducerEpoch;
-    node.reply(token, response);
+  node.new_producer_id([answer](std::pair<ErrorCode, ProducerId> result) {
+    if (result.first == ErrorCode::none) {
+      answer(ErrorCode::none, result.second, ProducerEpoch(0));
+    } else {
+      // Without a block of ids for the moment: producers ask again.
+      answer(ErrorCode::coordinator_load_in_progress, kNoProducerId, kNoProducerEpoch);
+    }
   });
 }
 

@@ -94,6 +94,16 @@ class ClusterLink {
   void create_topics(const std::vector<std::string>& names);
   void new_producer_id(metadata::ProducerIdBlocks::Done done) { producer_ids_.next(std::move(done)); }
 
+  // Another broker. `done` gets an error where it is not known, or does not answer.
+  template <class Response, class Request>
+  void ask_broker(BrokerId broker, const Request& request, std::int16_t version, Duration timeout, PeerChannels::Done<Response> done) {
+    if (const std::optional<PeerAddress> to = broker_address(broker)) {
+      channels_.ask<Response>(PeerChannels::Purpose::transactions, 0, *to, request, version, timeout, host_.link_outputs(), std::move(done));
+    } else {
+      done(fail(Errc::not_found, "the broker is not registered"));
+    }
+  }
+
   // --- facts
   [[nodiscard]] metadata::BrokerState state() const noexcept { return lifecycle_.state(); }
   [[nodiscard]] std::int64_t broker_epoch() const noexcept { return lifecycle_.broker_epoch(); }

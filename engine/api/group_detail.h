@@ -8,6 +8,7 @@
 #include "engine/api/handler.h"
 #include "engine/groups/coordinator.h"
 #include "engine/wire/msg/find_coordinator.h"
+#include "engine/wire/msg/txn_offset_commit.h"
 
 namespace hw::api {
 
@@ -41,6 +42,7 @@ void handle_consumer_group_describe(Node& node, const RequestContext& context,
                                     wire::ConsumerGroupDescribeRequest& request);
 void handle_offset_commit(Node& node, const RequestContext& context,
                           wire::OffsetCommitRequest& request);
+void handle_txn_offset_commit(Node& node, const RequestContext& context, wire::TxnOffsetCommitRequest& request);
 void handle_offset_fetch(Node& node, const RequestContext& context,
                          wire::OffsetFetchRequest& request);
 void handle_offset_delete(Node& node, const RequestContext& context,

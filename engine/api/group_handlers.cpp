@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/api/group_detail.h"
+#include "engine/api/transaction_log.h"
 #include "engine/wire/msg/find_coordinator.h"
 
 namespace hw::api {
@@ -12,6 +13,7 @@ namespace {
 using wire::ErrorCode;
 
 constexpr std::int8_t kGroupKey = 0;
+constexpr std::int8_t kTransactionKey = 1;
 constexpr std::int16_t kManyKeysFrom = 4;
 
 wire::FindCoordinatorResponse::Coordinator failed(const std::string& key, ErrorCode error,
@@ -27,19 +29,20 @@ wire::FindCoordinatorResponse::Coordinator failed(const std::string& key, ErrorC
 
 wire::FindCoordinatorResponse::Coordinator find(Node& node, const RequestContext& context,
                                                 std::int8_t type, const std::string& key) {
-  if (type != kGroupKey) {
+  if (type != kGroupKey && type != kTransactionKey) {
     return failed(key, ErrorCode::invalid_request,
-                  "This broker coordinates groups (key type 0) only, not key type " +
-                      std::to_string(type) + ".");
+                  "This broker coordinates groups (key type 0) and transactions (1) only, not key type " + std::to_string(type) + ".");
   }
   const metadata::MetadataImage& image = *node.image();
-  const metadata::TopicImage* topic = image.find_topic(kGroupTopic);
+  const std::string topic_name = type == kGroupKey ? kGroupTopic : kTransactionTopic;
+  const metadata::TopicImage* topic = image.find_topic(topic_name);
   if (topic == nullptr) {
-    node.auto_create_topics({std::string(kGroupTopic)});
+    node.auto_create_topics({topic_name});
     return failed(key, ErrorCode::coordinator_not_available,
                   "The topic of the coordinator is being created.");
   }
-  const std::size_t partition = static_cast<std::size_t>(node.groups().partition_of(key).value());
+  const std::size_t partition =
+      static_cast<std::size_t>((type == kGroupKey ? node.groups().partition_of(key) : node.transactions().partition_of(key)).value());
   const metadata::BrokerImage* leader = partition < topic->partitions.size()
                                             ? image.find_broker(topic->partitions[partition].leader)
                                             : nullptr;
@@ -92,6 +95,7 @@ std::span<const Handler> group_handlers() {
       handler<wire::ConsumerGroupHeartbeatRequest, handle_consumer_group_heartbeat>(),
       handler<wire::ConsumerGroupDescribeRequest, handle_consumer_group_describe>(),
       handler<wire::OffsetCommitRequest, handle_offset_commit>(),
+      handler<wire::TxnOffsetCommitRequest, handle_txn_offset_commit>(),
       handler<wire::OffsetFetchRequest, handle_offset_fetch>(),
       handler<wire::OffsetDeleteRequest, handle_offset_delete>(),
       handler<wire::DescribeGroupsRequest, handle_describe_groups>(),

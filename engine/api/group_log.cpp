@@ -71,8 +71,8 @@ groups::Config group_config(const metadata::BrokerConfigs& configs) {
   return config;
 }
 
-Bytes group_batch(const std::vector<groups::Record>& records, WallTime now) {
-  wire::BatchBuilder builder;
+Bytes record_batch(const std::vector<groups::Record>& records, WallTime now, wire::BatchOptions options) {
+  wire::BatchBuilder builder(options);
   for (const groups::Record& record : records) {
     wire::RecordIn in;
     in.key = record.key.span();
@@ -85,6 +85,20 @@ Bytes group_batch(const std::vector<groups::Record>& records, WallTime now) {
   return builder.finish();
 }
 
+Bytes group_batch(const groups::Outputs::Append& append, WallTime now) {
+  if (append.marker) {
+    return wire::end_txn_marker_batch(append.marker->commit, append.marker->coordinator_epoch, append.marker->producer_id, append.marker->epoch,
+                                      now.ms);
+  }
+  wire::BatchOptions options;
+  if (append.transaction) {
+    options.producer_id = append.transaction->producer_id;
+    options.producer_epoch = append.transaction->epoch;
+    options.transactional = true;
+  }
+  return record_batch(append.records, now, options);
+}
+
 Result<Offset> load_group_batches(groups::GroupCoordinator& coordinator, PartitionIndex partition,
                                   const Bytes& batches, Offset high_watermark, Now now,
                                   std::vector<UncommittedBatch>& uncommitted) {
@@ -93,15 +107,20 @@ Result<Offset> load_group_batches(groups::GroupCoordinator& coordinator, Partiti
   wire::BatchView batch;
   while (cursor.next(batch)) {
     next = batch.next_offset();
-    if (batch.control()) {
-      continue;
-    }
     if (next > high_watermark) {
       uncommitted.push_back({coordinator.load_uncommitted(partition), next});
     }
     HW_TRY(wire::RecordIterator records, wire::RecordIterator::open(batch));
     wire::RecordView view;
+    const ProducerId producer = batch.transactional() ? batch.producer_id() : kNoProducerId;
     while (records.next(view)) {
+      if (batch.control()) {
+        const std::optional<wire::ControlType> type = wire::parse_control_key(view.key);
+        if (type == wire::ControlType::commit || type == wire::ControlType::abort) {
+          coordinator.load_marker(partition, batch.producer_id(), type == wire::ControlType::commit);
+        }
+        continue;
+      }
       if (!view.key) {
         continue;
       }
@@ -110,7 +129,7 @@ Result<Offset> load_group_batches(groups::GroupCoordinator& coordinator, Partiti
       if (view.value) {
         record.value = records.share(*view.value);
       }
-      coordinator.load_record(partition, record, group_now(now));
+      coordinator.load_record(partition, record, group_now(now), producer);
     }
     if (records.failed()) {
       return fail(Errc::corrupt, records.problem());

@@ -4,7 +4,7 @@
 //   after every turn          auto out = coordinator.take();
 //                             for (auto& a : out.appends) {
 //                               if (!coordinator.pending(a.id)) continue;           // fell with an
-//                               earlier one Bytes batch = group_batch(a.records, now.wall); …
+//                               earlier one Bytes batch = group_batch(a, now.wall); …
 //                               append to __consumer_offsets-<a.partition> with acks=all; when
 //                               committed or refused: coordinator.on_committed(a.id, error, now);
 //                               // and take() again
@@ -24,6 +24,7 @@
 #include "engine/base/result.h"
 #include "engine/groups/coordinator.h"
 #include "engine/metadata/configs.h"
+#include "engine/wire/record/batch_builder.h"
 
 namespace hw::api {
 
@@ -36,7 +37,9 @@ inline constexpr const char* kGroupTopic = "__consumer_offsets";
 }
 
 // One batch, uncompressed, ready to be appended as a leader (offsets and epoch are the log's).
-[[nodiscard]] Bytes group_batch(const std::vector<groups::Record>& records, WallTime now);
+[[nodiscard]] Bytes record_batch(const std::vector<groups::Record>& records, WallTime now, wire::BatchOptions options = {});
+// Likewise, of a transaction where the append belongs to one, or the marker that ends it.
+[[nodiscard]] Bytes group_batch(const groups::Outputs::Append& append, WallTime now);
 
 // A loaded batch that is not committed: what the coordinator calls it, and the high watermark that
 // commits it.
@@ -45,7 +48,7 @@ struct UncommittedBatch {
   Offset end;
 };
 
-// Replays whole batches in log order; control batches are passed over, a cut-off tail is left.
+// Replays whole batches in log order, markers of transactions among them; a cut-off tail is left.
 // Those that reach beyond `high_watermark` are added to `uncommitted`. Returns the offset after the
 // last batch read (kNoOffset: none). Errors: a batch that cannot be read.
 [[nodiscard]] Result<Offset> load_group_batches(groups::GroupCoordinator& coordinator,

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "engine/api/group_detail.h"
+#include "engine/api/group_offset_topics.h"
 
 namespace hw::api {
 namespace {
@@ -18,39 +18,6 @@ constexpr std::int16_t kTopicIdsFrom = 10;      // OffsetCommit and OffsetFetch,
 constexpr std::int16_t kTopLevelErrorFrom = 2;  // OffsetFetch
 constexpr std::int16_t kManyGroupsFrom = 8;     // OffsetFetch, KIP-709
 
-bool has_partition(const metadata::TopicImage& topic, PartitionIndex partition) {
-  return partition.value() >= 0 &&
-         static_cast<std::size_t>(partition.value()) < topic.partitions.size();
-}
-
-// Takes the partitions with an error first, then what the coordinator says; one entry per topic.
-template <class Response>
-void merge(Response& into, Response&& from) {
-  for (auto& topic : from.topics) {
-    const auto known = std::find_if(into.topics.begin(), into.topics.end(), [&](const auto& other) {
-      if constexpr (requires { other.topic_id; }) {
-        return other.name == topic.name && other.topic_id == topic.topic_id;
-      } else {
-        return other.name == topic.name;
-      }
-    });
-    if (known == into.topics.end()) {
-      into.topics.push_back(std::move(topic));
-    } else {
-      std::move(topic.partitions.begin(), topic.partitions.end(),
-                std::back_inserter(known->partitions));
-    }
-  }
-}
-
-wire::OffsetCommitResponse::OffsetCommitResponsePartition commit_error(PartitionIndex partition,
-                                                                       ErrorCode error) {
-  wire::OffsetCommitResponse::OffsetCommitResponsePartition answer;
-  answer.partition_index = partition;
-  answer.error_code = error;
-  return answer;
-}
-
 }  // namespace
 
 void handle_offset_commit(Node& node, const RequestContext& context,
@@ -58,35 +25,7 @@ void handle_offset_commit(Node& node, const RequestContext& context,
   const metadata::MetadataImage& image = *node.image();
   const bool by_id = context.api_version >= kTopicIdsFrom;
   wire::OffsetCommitResponse checked;
-  std::vector<wire::OffsetCommitRequest::OffsetCommitRequestTopic> valid;
-  for (auto& topic : request.topics) {
-    const metadata::TopicImage* known =
-        by_id ? image.find_topic(topic.topic_id) : image.find_topic(topic.name);
-    wire::OffsetCommitResponse::OffsetCommitResponseTopic refused;
-    refused.name = by_id && known != nullptr ? known->name : topic.name;
-    refused.topic_id = by_id ? topic.topic_id : Uuid();
-    wire::OffsetCommitRequest::OffsetCommitRequestTopic good;
-    for (auto& partition : topic.partitions) {
-      if (known == nullptr) {
-        refused.partitions.push_back(
-            commit_error(partition.partition_index, by_id ? ErrorCode::unknown_topic_id
-                                                          : ErrorCode::unknown_topic_or_partition));
-      } else if (!has_partition(*known, partition.partition_index)) {
-        refused.partitions.push_back(
-            commit_error(partition.partition_index, ErrorCode::unknown_topic_or_partition));
-      } else {
-        good.partitions.push_back(std::move(partition));
-      }
-    }
-    if (!refused.partitions.empty()) {
-      checked.topics.push_back(std::move(refused));
-    }
-    if (!good.partitions.empty()) {
-      good.name = known->name;
-      good.topic_id = known->id;
-      valid.push_back(std::move(good));
-    }
-  }
+  auto valid = take_known_topics(image, by_id, request.topics, checked);
   if (valid.empty()) {
     node.reply(context.token, checked);
     return;

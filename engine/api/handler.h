@@ -30,6 +30,7 @@
 #include "engine/base/time.h"
 #include "engine/event/event.h"
 #include "engine/metadata/image/image.h"
+#include "engine/wire/msg/add_partitions_to_txn.h"
 #include "engine/wire/runtime/error_code.h"
 #include "engine/wire/runtime/reader.h"
 #include "engine/wire/runtime/writer.h"
@@ -43,6 +44,10 @@ class GroupCoordinator;
 }
 namespace hw::metadata {
 class Controller;
+}
+
+namespace hw::txn {
+class TransactionCoordinator;
 }
 namespace hw::quotas {
 class ClientQuotas;
@@ -103,6 +108,10 @@ class Node {
   // (or at once where nothing is written); the node writes what the controller puts out after the handler returns.
   [[nodiscard]] virtual metadata::Controller& controller() = 0;
   [[nodiscard]] virtual groups::GroupCoordinator& groups() = 0;
+  [[nodiscard]] virtual txn::TransactionCoordinator& transactions() = 0;
+  [[nodiscard]] virtual bool verifies_transactions() const = 0;  // transaction.partition.verification.enable
+  // add.partitions.to.txn.retry.backoff.ms, and …max.ms: for how long in all.
+  [[nodiscard]] virtual std::pair<Duration, Duration> add_partitions_backoff() const = 0;
   [[nodiscard]] virtual broker::Broker& broker() = 0;
   [[nodiscard]] virtual broker::BrokerOutputs& broker_outputs() = 0;  // answered after the handler returns
   [[nodiscard]] virtual Prng& prng() = 0;
@@ -130,6 +139,13 @@ class Node {
   // What this node wants of the controller for itself, wherever that is. Topics that exist or are on their way are left alone; an
   // internal one (__consumer_offsets) gets the configuration that the broker has for it.
   virtual void auto_create_topics(const std::vector<std::string>& names) = 0;
+  // A transaction's coordinator that is another broker.
+  virtual void ask_coordinator(BrokerId broker, const wire::AddPartitionsToTxnRequest& request,
+                               std::function<void(Result<wire::AddPartitionsToTxnResponse>)> done) = 0;
+  // Runs `then` in a turn of its own, not before `wait` is over; never once the node has stopped.
+  virtual void later(Duration wait, std::function<void()> then) = 0;
+  // Of the connection of an open request; null: it is gone, or nobody counts.
+  [[nodiscard]] virtual event::ConnectionCounters* counters_of(const ReplyToken& token) = 0;
   virtual void new_producer_id(std::function<void(std::pair<wire::ErrorCode, ProducerId>)> done) = 0;
 
   // Answers a request. The response is encoded in the version of the request. A client that is above its share of the
@@ -216,6 +232,7 @@ template <class Request, void (*Serve)(Node&, const RequestContext&, Request&)>
 // The tables of the areas.
 [[nodiscard]] std::span<const Handler> data_handlers();   // Produce, Fetch, ListOffsets, OffsetForLeaderEpoch
 [[nodiscard]] std::span<const Handler> admin_handlers();  // admin_handlers.cpp: ApiVersions, Metadata, topics, configs, …
+[[nodiscard]] std::span<const Handler> transaction_handlers();  // transaction_handlers.cpp
 [[nodiscard]] std::span<const Handler> group_handlers();  // group_handlers.cpp: FindCoordinator, groups, offsets
 // What only a listener of controllers serves, or serves differently there; it serves the others' too where Kafka's does.
 [[nodiscard]] std::span<const Handler> controller_handlers();  // controller_handlers.cpp

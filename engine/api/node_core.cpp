@@ -20,7 +20,7 @@ NodeCore::Impl::Impl(NodeOptions given, env::Disk& the_disk, event::EventSink* s
       counters(node_counters != nullptr ? std::move(node_counters) : std::make_shared<event::NodeCounters>()),
       prng_(random) {
   std::set<std::int16_t> hidden;
-  for (const std::span<const Handler> table : {data_handlers(), admin_handlers(), group_handlers()}) {
+  for (const std::span<const Handler> table : {data_handlers(), admin_handlers(), group_handlers(), transaction_handlers()}) {
     for (const Handler& handler : table) {
       add_handler(handler, ListenerKind::client);
       if (!handler.offered) {
@@ -71,6 +71,7 @@ void NodeCore::Impl::pump() {
     moved = *control_moved;
     if (opened) {
       moved = pump_groups() || moved;
+      moved = pump_transactions() || moved;
       the_broker->settle(broker_now(), broker_out);
       moved = send_broker_answers() || moved;
     }
@@ -287,6 +288,13 @@ void NodeCore::Impl::tick(Now now, Outputs& outputs) {
     if (coordinator->next_deadline() <= now.instant) {
       coordinator->tick(group_now(now));
     }
+    if (transaction_coordinator->next_deadline() <= now.instant) {
+      transaction_coordinator->tick(group_now(now));
+    }
+    while (!postponed.empty() && postponed.begin()->first <= now.instant) {
+      const std::function<void()> due = std::move(postponed.extract(postponed.begin()).mapped());
+      due();
+    }
   }
   if (logs->next_deadline() <= now.instant) {
     logs->tick(now.instant, now.wall);
@@ -326,7 +334,10 @@ Instant NodeCore::Impl::next_deadline() const {
   Instant earliest = std::min({control->next_deadline(), control->controller().next_deadline(), logs->next_deadline(), next_flush,
                                limits.next_deadline(now_.instant), link->next_deadline()});
   if (opened) {
-    earliest = std::min({earliest, the_broker->next_deadline(), coordinator->next_deadline()});
+    earliest = std::min({earliest, the_broker->next_deadline(), coordinator->next_deadline(), transaction_coordinator->next_deadline()});
+    if (!postponed.empty()) {
+      earliest = std::min(earliest, postponed.begin()->first);
+    }
   }
   if (resigned && now_.instant < serve_until) {
     earliest = std::min(earliest, serve_until);

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -31,6 +32,7 @@
 #include "engine/api/metadata_log.h"
 #include "engine/api/request_frame.h"
 #include "engine/api/topic_settings.h"
+#include "engine/api/transaction_log.h"
 #include "engine/broker/broker.h"
 #include "engine/groups/coordinator.h"
 #include "engine/log/log_manager.h"
@@ -38,6 +40,7 @@
 #include "engine/metadata/control_plane.h"
 #include "engine/quotas/client_quotas.h"
 #include "engine/raft/quorum.h"
+#include "engine/txn/coordinator.h"
 
 namespace hw::api {
 
@@ -90,6 +93,15 @@ struct NodeCore::Impl final : Node, ClusterLink::Host {
   [[nodiscard]] const metadata::ImagePtr& image() const override { return control->image(); }
   [[nodiscard]] metadata::Controller& controller() override { return control->controller(); }
   [[nodiscard]] groups::GroupCoordinator& groups() override { return *coordinator; }
+
+  [[nodiscard]] txn::TransactionCoordinator& transactions() override { return *transaction_coordinator; }
+
+  [[nodiscard]] bool verifies_transactions() const override { return verify_transactions; }
+
+  [[nodiscard]] std::pair<Duration, Duration> add_partitions_backoff() const override {
+    return {milliseconds(in_force->number("add.partitions.to.txn.retry.backoff.ms")),
+            milliseconds(in_force->number("add.partitions.to.txn.retry.backoff.max.ms"))};
+  }
   [[nodiscard]] broker::Broker& broker() override { return *the_broker; }
   [[nodiscard]] broker::BrokerOutputs& broker_outputs() override { return broker_out; }
   [[nodiscard]] Prng& prng() override { return prng_; }
@@ -206,6 +218,16 @@ struct NodeCore::Impl final : Node, ClusterLink::Host {
     link->new_producer_id(std::move(done));
   }
 
+  void ask_coordinator(BrokerId broker, const wire::AddPartitionsToTxnRequest& request,
+                       std::function<void(Result<wire::AddPartitionsToTxnResponse>)> done) override;
+
+  void later(Duration wait, std::function<void()> then) override { postponed.emplace(now_.instant + wait, std::move(then)); }
+
+  [[nodiscard]] event::ConnectionCounters* counters_of(const ReplyToken& token) override {
+    Connection* connection = open_connection(token);
+    return connection == nullptr ? nullptr : connection->counters.get();
+  }
+
   void ask_quorum(const RequestContext& context, QuorumQuestion question) override;
 
   // ---------------------------------------------------------------- ClusterLink::Host
@@ -258,6 +280,9 @@ struct NodeCore::Impl final : Node, ClusterLink::Host {
   void published(const metadata::ControlPlane::Published& change);
   void lead_groups(const metadata::MetadataImage& current);
   bool pump_groups();
+  void lead_transactions(const metadata::MetadataImage& current);
+  bool pump_transactions();
+  void send_markers(txn::MarkerRequest request);
   // The coordinator hears what became of its append.
   [[nodiscard]] broker::Broker::Committed told_committed(groups::AppendId id);
   [[nodiscard]] std::int32_t produce_throttle_ms(const ReplyToken& token);
@@ -323,6 +348,10 @@ struct NodeCore::Impl final : Node, ClusterLink::Host {
   std::unique_ptr<broker::Broker> the_broker;
   std::unique_ptr<groups::GroupCoordinator> coordinator;
   std::set<PartitionIndex> led_group_partitions;
+  std::unique_ptr<txn::TransactionCoordinator> transaction_coordinator;
+  std::map<PartitionIndex, LeaderEpoch> led_transaction_partitions;
+  bool verify_transactions = true;  // as the configuration in force says
+  std::multimap<Instant, std::function<void()>> postponed;
   std::string wanted_topic;        // while logs are loaded
   std::optional<log::LogConfig> wanted_config;
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "engine/api/node_impl.h"
+#include "engine/api/transaction_detail.h"
 
 namespace hw::api {
 
@@ -29,6 +30,7 @@ Result<void> NodeCore::Impl::read_log(log::PartitionLog& log, Offset end, Visit 
 
 void NodeCore::Impl::configs_changed() {
   in_force = std::make_shared<const metadata::BrokerConfigs>(configs->with_dynamic(*image(), options_.node));
+  verify_transactions = in_force->flag("transaction.partition.verification.enable");
   if (coordinator) {
     coordinator->set_config(group_config(*in_force));
   }
@@ -83,17 +85,24 @@ void NodeCore::Impl::published(const metadata::ControlPlane::Published& change) 
   }
   place(change.delta.partitions_changed);
   coordinator->set_image(change.image, change.delta);
+  transaction_coordinator->set_image(change.image, group_now(now_));
   std::vector<std::string> deleted;
   bool offsets_changed = false;
+  bool transactions_changed = false;
   for (const metadata::MetadataDelta::DeletedTopic& topic : change.delta.topics_deleted) {
     deleted.push_back(topic.name);
     offsets_changed = offsets_changed || topic.name == kGroupTopic;
+    transactions_changed = transactions_changed || topic.name == kTransactionTopic;
   }
   for (const metadata::MetadataDelta::PartitionRef& partition : change.delta.partitions_changed) {
     offsets_changed = offsets_changed || partition.topic == kGroupTopic;
+    transactions_changed = transactions_changed || partition.topic == kTransactionTopic;
   }
   if (offsets_changed) {
     lead_groups(*change.image);
+  }
+  if (transactions_changed) {
+    lead_transactions(*change.image);
   }
   if (!deleted.empty()) {
     coordinator->topics_deleted(deleted, group_now(now_));
@@ -187,10 +196,99 @@ bool NodeCore::Impl::pump_groups() {
     if (!coordinator->pending(append.id)) {
       continue;  // fell with an earlier one of its partition
     }
-    the_broker->append_internal(kGroupTopic, append.partition, group_batch(append.records, now_.wall), broker_now(),
-                                told_committed(append.id));
+    const log::TransactionTerms terms{append.transaction && verifies_transactions(), append.transaction ? append.transaction->verification : 0,
+                                      append.marker ? append.marker->transaction_version : std::int8_t{0}};
+    the_broker->append_internal(kGroupTopic, append.partition, group_batch(append, now_.wall), broker_now(), told_committed(append.id), terms);
   }
   return true;
+}
+
+// A leader that is elected anew coordinates in a new epoch, also where it was the leader before.
+void NodeCore::Impl::lead_transactions(const metadata::MetadataImage& current) {
+  const metadata::TopicImage* topic = current.find_topic(kTransactionTopic);
+  std::map<PartitionIndex, LeaderEpoch> leading;
+  if (topic != nullptr) {
+    transaction_coordinator->set_partition_count(static_cast<std::int32_t>(topic->partitions.size()));
+    for (std::size_t i = 0; i < topic->partitions.size(); ++i) {
+      if (topic->partitions[i].leader == options_.node) {
+        leading.emplace(PartitionIndex(static_cast<std::int32_t>(i)), topic->partitions[i].leader_epoch);
+      }
+    }
+  }
+  for (auto it = led_transaction_partitions.begin(); it != led_transaction_partitions.end();) {
+    const auto still = leading.find(it->first);
+    if (still == leading.end() || still->second != it->second) {
+      transaction_coordinator->unload(it->first, group_now(now_));
+      it = led_transaction_partitions.erase(it);
+    } else {
+      ++it;
+    }
+  }
+  for (const auto& [partition, epoch] : leading) {
+    if (!led_transaction_partitions.emplace(partition, epoch).second) {
+      continue;
+    }
+    transaction_coordinator->begin_load(partition, epoch);
+    const broker::Partition* replica = the_broker->find(kTransactionTopic, partition);
+    if (replica == nullptr || replica->log() == nullptr) {
+      continue;  // its disk failed: it goes on to another leader, or stays as if it were being loaded
+    }
+    const Offset end = replica->log()->log_end_offset();
+    const Result<void> loaded = read_log(*replica->log(), end, [&](const Bytes& batches, std::size_t& used) -> Result<void> {
+      HW_TRY(const Offset next, load_transaction_batches(*transaction_coordinator, partition, batches));
+      if (next != kNoOffset) {
+        read_to = next;
+        used = batches.size();
+      }
+      return {};
+    });
+    if (!loaded) {
+      // What could be read is there; ids beyond begin anew, as after a lost partition.
+      emit(event::RequestRefused{ConnectionId(0), -1, -1, static_cast<std::int16_t>(wire::ErrorCode::corrupt_message), loaded.error().detail});
+    }
+    the_broker->await_committed(kTransactionTopic, partition, end, [this, at = partition, in = epoch](wire::ErrorCode error) {
+      if (error == wire::ErrorCode::none) {
+        transaction_coordinator->end_load(at, in, group_now(now_));
+      }
+    });
+  }
+}
+
+bool NodeCore::Impl::pump_transactions() {
+  if (!transaction_coordinator->has_outputs(group_now(now_))) {
+    return false;
+  }
+  txn::Outputs outputs = transaction_coordinator->take(group_now(now_));
+  for (txn::Outputs::Append& append : outputs.appends) {
+    the_broker->append_internal(kTransactionTopic, append.partition, record_batch(append.records, now_.wall), broker_now(),
+                                [this, id = append.id](wire::ErrorCode error) { transaction_coordinator->on_committed(id, error, group_now(now_)); });
+  }
+  for (txn::MarkerRequest& request : outputs.markers) {
+    send_markers(std::move(request));
+  }
+  return true;
+}
+
+void NodeCore::Impl::send_markers(txn::MarkerRequest request) {
+  const auto done = [this, id = request.id](Result<wire::WriteTxnMarkersResponse> response) {
+    if (response) {
+      transaction_coordinator->markers_answered(id, *response, group_now(now_));
+    } else {
+      transaction_coordinator->markers_failed(id, group_now(now_));
+    }
+  };
+  if (request.broker == options_.node) {
+    write_markers(*this, request.request, done);
+    return;
+  }
+  const std::int16_t version = wire::WriteTxnMarkersRequest::kHighestVersion;
+  link->ask_broker<wire::WriteTxnMarkersResponse>(request.broker, request.request, version, kPeerRequestTimeout, done);
+}
+
+void NodeCore::Impl::ask_coordinator(BrokerId broker, const wire::AddPartitionsToTxnRequest& request,
+                                     std::function<void(Result<wire::AddPartitionsToTxnResponse>)> done) {
+  const std::int16_t version = wire::AddPartitionsToTxnRequest::kHighestVersion;
+  link->ask_broker<wire::AddPartitionsToTxnResponse>(broker, request, version, kPeerRequestTimeout, std::move(done));
 }
 
 }  // namespace hw::api

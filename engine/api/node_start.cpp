@@ -316,6 +316,8 @@ void NodeCore::Impl::make_cores() {
       std::move(broker_options), *logs, events, counters,
       [this](const std::string& topic) { return settings_of(topic); }, Prng(prng_.next()));
   coordinator = std::make_unique<groups::GroupCoordinator>(group_config(*in_force), Prng(prng_.next()));
+  transaction_coordinator =
+      std::make_unique<txn::TransactionCoordinator>(transaction_config(*in_force), [this](auto done) { new_producer_id(std::move(done)); });
 }
 
 void NodeCore::Impl::announce_ready() {

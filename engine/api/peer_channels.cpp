@@ -35,6 +35,9 @@ void PeerChannels::write_header(wire::Writer& writer, Purpose purpose, std::int3
       case Purpose::controller:
         writer.string(self_, false);
         break;
+      case Purpose::transactions:
+        writer.string("broker-" + self_ + "-txn-marker-sender", false);
+        break;
     }
   }
   if (header >= 2) {

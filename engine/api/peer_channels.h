@@ -34,11 +34,12 @@ struct PeerAddress {
 class PeerChannels {
  public:
   enum class Purpose : std::uint8_t {
-    quorum,       // votes and the like
-    metadata,     // fetching the metadata log
-    heartbeat,    // registration and heartbeats
-    controller,   // forwarded requests, AlterPartition, producer ids
-    replication,  // fetching partitions; one for each fetcher
+    quorum,        // votes and the like
+    metadata,      // fetching the metadata log
+    heartbeat,     // registration and heartbeats
+    controller,    // forwarded requests, AlterPartition, producer ids
+    replication,   // fetching partitions; one for each fetcher
+    transactions,  // of coordinators: partitions of transactions, markers
   };
 
   explicit PeerChannels(BrokerId self) : self_(std::to_string(self.value())) {}

@@ -214,9 +214,14 @@ void Broker::delete_records(const Ticket& ticket, const wire::DeleteRecordsReque
   impl_->replicas.note_time(now);
   impl_->delete_records(ticket, request, now, out);
 }
-void Broker::append_internal(const std::string& topic, PartitionIndex partition, Bytes batch, Now now,
-                             Committed done) {
-  impl_->append_internal(topic, partition, std::move(batch), now, std::move(done));
+
+void Broker::append_internal(const std::string& topic, PartitionIndex partition, Bytes batch, Now now, Committed done,
+                             const log::TransactionTerms& transaction) {
+  impl_->append_internal(topic, partition, std::move(batch), now, std::move(done), transaction);
+}
+
+Broker::TransactionQuestion Broker::transaction_question(const ProduceCaller& caller, const wire::ProduceRequest& request, Now now) {
+  return impl_->transaction_question(caller, request, now);
 }
 void Broker::await_committed(const std::string& topic, PartitionIndex partition, Offset end, Committed done) {
   impl_->await_committed(topic, partition, end, std::move(done));

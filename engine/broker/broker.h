@@ -119,12 +119,34 @@ class Broker {
   // Makes the replicas what `image` says. Errors of single logs are kept in their partitions and returned for people.
   std::vector<Error> apply(metadata::ImagePtr image, const metadata::MetadataDelta& delta, Now now);
 
+  // What a transaction's coordinator has to say about the transactional batches of a Produce before they are appended (KIP-890):
+  // that the partitions are in the transaction. Empty: nothing is asked.
+  struct TransactionQuestion {
+    struct Part {
+      std::size_t topic_at = 0;  // in the request
+      std::size_t partition_at = 0;
+      std::string topic;
+      PartitionIndex partition;
+      std::uint64_t verification = 0;
+      wire::ErrorCode error = wire::ErrorCode::none;  // the answer
+      std::string message;
+    };
+
+    ProducerId producer_id = kNoProducerId;
+    ProducerEpoch epoch = kNoProducerEpoch;
+    std::vector<Part> parts;
+    [[nodiscard]] const Part* find(std::size_t topic_at, std::size_t partition_at) const noexcept;
+  };
   struct ProduceCaller {
     Ticket ticket;
     std::int16_t version = 0;
     bool may_write_internal_topics = false;
+    bool verify_transactions = false;               // transaction.partition.verification.enable
+    const TransactionQuestion* answered = nullptr;  // the question of this request, with its answers
     event::ConnectionCounters* counters = nullptr;  // of the connection; null: nobody counts
   };
+
+  [[nodiscard]] TransactionQuestion transaction_question(const ProduceCaller& caller, const wire::ProduceRequest& request, Now now);
   // Takes the records out of `request` (their bytes are patched in place: nobody else may look at them any more).
   void produce(const ProduceCaller& caller, wire::ProduceRequest& request, Now now, BrokerOutputs& out);
   void fetch(const Ticket& ticket, const wire::FetchRequest& request, std::int16_t version, Now now,
@@ -137,7 +159,8 @@ class Broker {
   // Appends of coordinators: as leader, with acks=all. The callback runs when the batch is committed, refused, or the
   // partition is gone; at once or inside a later call.
   using Committed = std::function<void(wire::ErrorCode error)>;
-  void append_internal(const std::string& topic, PartitionIndex partition, Bytes batch, Now now, Committed done);
+  void append_internal(const std::string& topic, PartitionIndex partition, Bytes batch, Now now, Committed done,
+                       const log::TransactionTerms& transaction = {});
   // Likewise for what is in the leader's log already, up to `end`.
   void await_committed(const std::string& topic, PartitionIndex partition, Offset end, Committed done);
 

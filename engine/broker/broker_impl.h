@@ -7,6 +7,7 @@
 #include <deque>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -275,10 +276,11 @@ struct Broker::Impl {
 
   // ---- produce: produce.cpp
 
-  void append_one(const ProduceCaller& caller, const Resolved& where, std::int16_t acks, Bytes records, Now now,
-                  wire::ProduceResponse::PartitionProduceResponse& answer, Offset& required);
-  // No transaction is open here (there is no coordinator yet), and Kafka says so in the words of the client's version.
-  static ErrorCode not_in_a_transaction(std::int16_t version) noexcept;
+  void append_one(const ProduceCaller& caller, const Resolved& where, std::int16_t acks, Bytes records, const log::TransactionTerms& transaction,
+                  Now now, wire::ProduceResponse::PartitionProduceResponse& answer, Offset& required);
+  TransactionQuestion transaction_question(const ProduceCaller& caller, const wire::ProduceRequest& request, Now now);
+  // Why transactional batches refuse a Produce as a whole: it names no transactional id, or they are of several producers.
+  static ErrorCode transaction_refusal(const wire::ProduceRequest& request, std::span<const wire::ProduceRequestCheck> checked);
   // A partition that stands in a request more than once counts with its last records only, as in Kafka. `superseded` stays
   // empty where there is none.
   void mark_superseded(const wire::ProduceRequest& request, bool by_topic_id);
@@ -292,7 +294,8 @@ struct Broker::Impl {
   static void finish_pending(ParkedProduce& operation, std::size_t i, ErrorCode error);
   void expire(ParkedProduce& operation, BrokerOutputs& out);
   void answer_produce(ParkedProduce& operation, BrokerOutputs& out);
-  void append_internal(const std::string& topic, PartitionIndex index, Bytes batch, Now now, Committed done);
+  void append_internal(const std::string& topic, PartitionIndex index, Bytes batch, Now now, Committed done,
+                       const log::TransactionTerms& transaction);
   // The leader of the partition. Null: what stands in the way was told to `done`.
   Partition* coordinated(const std::string& topic, PartitionIndex index, const Committed& done);
   void await_committed(Partition& partition, Offset end, Committed done);

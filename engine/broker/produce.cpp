@@ -10,7 +10,8 @@
 namespace hw::broker {
 
 void Broker::Impl::append_one(const ProduceCaller& caller, const Resolved& where, std::int16_t acks, Bytes records,
-                              Now now, wire::ProduceResponse::PartitionProduceResponse& answer, Offset& required) {
+                              const log::TransactionTerms& transaction, Now now, wire::ProduceResponse::PartitionProduceResponse& answer,
+                              Offset& required) {
   Partition* partition = where.partition;
   if (partition != nullptr && partition->topic().internal && !caller.may_write_internal_topics) {
     answer.error_code = ErrorCode::invalid_topic_exception;
@@ -31,6 +32,7 @@ void Broker::Impl::append_one(const ProduceCaller& caller, const Resolved& where
   append.now = now.wall;
   append.connection = caller.ticket.connection;
   append.exclusive = true;
+  append.transaction = transaction;
   bool moved = false;
   log::AppendOutcome outcome = partition->append(std::move(append), acks, now.instant, moved);
   answer.error_code = outcome.error;
@@ -68,11 +70,87 @@ void Broker::Impl::append_one(const ProduceCaller& caller, const Resolved& where
   }
 }
 
-ErrorCode Broker::Impl::not_in_a_transaction(std::int16_t version) noexcept {
-  if (version >= 12) {
-    return ErrorCode::invalid_producer_id_mapping;
+namespace {
+
+// Calls `use(topic_at, partition_at, batch)` for every transactional batch that may be looked at.
+template <class Use>
+void for_each_transactional(const wire::ProduceRequest& request, std::span<const wire::ProduceRequestCheck> checked, Use use) {
+  std::size_t at = 0;
+  for (std::size_t t = 0; t < request.topic_data.size(); ++t) {
+    const auto& partitions = request.topic_data[t].partition_data;
+    for (std::size_t p = 0; p < partitions.size(); ++p) {
+      if (checked[at++].verdict.ok() && partitions[p].records) {
+        const Bytes records = partitions[p].records->flatten();
+        const wire::BatchView batch(records.span());
+        if (batch.transactional() && batch.has_producer_id()) {
+          use(t, p, batch);
+        }
+      }
+    }
   }
-  return version == 11 ? ErrorCode::transaction_abortable : ErrorCode::invalid_txn_state;
+}
+
+}  // namespace
+
+const Broker::TransactionQuestion::Part* Broker::TransactionQuestion::find(std::size_t topic_at, std::size_t partition_at) const noexcept {
+  const auto found =
+      std::find_if(parts.begin(), parts.end(), [&](const Part& part) { return part.topic_at == topic_at && part.partition_at == partition_at; });
+  return found == parts.end() ? nullptr : &*found;
+}
+
+ErrorCode Broker::Impl::transaction_refusal(const wire::ProduceRequest& request, std::span<const wire::ProduceRequestCheck> checked) {
+  ErrorCode refusal = ErrorCode::none;
+  std::optional<std::pair<ProducerId, ProducerEpoch>> producer;
+  for_each_transactional(request, checked, [&](std::size_t, std::size_t, const wire::BatchView& batch) {
+    const std::pair of{batch.producer_id(), batch.producer_epoch()};
+    if (!request.transactional_id) {
+      refusal = ErrorCode::transactional_id_authorization_failed;
+    } else if (producer && *producer != of && refusal == ErrorCode::none) {
+      refusal = ErrorCode::invalid_producer_id_mapping;
+    }
+    producer = of;
+  });
+  return refusal;
+}
+
+Broker::TransactionQuestion Broker::Impl::transaction_question(const ProduceCaller& caller, const wire::ProduceRequest& request, Now now) {
+  TransactionQuestion question;
+  if (!caller.verify_transactions || !request.transactional_id || request.acks < -1 || request.acks > 1) {
+    return question;
+  }
+  std::vector<wire::ProduceRequestCheck> checked;
+  for (const auto& topic : request.topic_data) {
+    for (const auto& data : topic.partition_data) {
+      const Bytes records = data.records.has_value() ? data.records->flatten() : Bytes{};
+      checked.push_back(wire::check_produce_request(records.span(), caller.version));
+      if (checked.back().whole_request) {
+        return question;
+      }
+    }
+  }
+  if (transaction_refusal(request, checked) != ErrorCode::none) {
+    return question;
+  }
+  constexpr std::int16_t kTopicIdsFrom = 13;
+  constexpr std::int16_t kEpochsRiseFrom = 12;
+  for_each_transactional(request, checked, [&](std::size_t t, std::size_t p, const wire::BatchView& batch) {
+    const auto& topic = request.topic_data[t];
+    const PartitionIndex index(topic.partition_data[p].index);
+    const Resolved where = resolve(topic.name, topic.topic_id, caller.version >= kTopicIdsFrom, index);
+    if (where.partition == nullptr || where.partition->check(true, kNoLeaderEpoch) != ErrorCode::none ||
+        (where.partition->topic().internal && !caller.may_write_internal_topics)) {
+      return;  // produce() says why
+    }
+    const std::uint64_t verification = where.partition->log()->begin_verification(batch.producer_id(), batch.producer_epoch(), batch.base_sequence(),
+                                                                                  caller.version >= kEpochsRiseFrom, now.wall);
+    if (verification == 0) {
+      return;
+    }
+    question.producer_id = batch.producer_id();
+    question.epoch = batch.producer_epoch();
+    question.parts.push_back({t, p, where.partition->topic().name, index, verification, ErrorCode::none, {}});
+  });
+  return question;
 }
 
 void Broker::Impl::mark_superseded(const wire::ProduceRequest& request, bool by_topic_id) {
@@ -126,6 +204,7 @@ void Broker::Impl::produce(const ProduceCaller& caller, wire::ProduceRequest& re
       break;
     }
   }
+  const ErrorCode transaction = refusal == nullptr ? transaction_refusal(request, checks) : ErrorCode::none;
   std::size_t next_check = 0;
   response.responses.reserve(request.topic_data.size());
   for (auto& topic : request.topic_data) {
@@ -145,6 +224,11 @@ void Broker::Impl::produce(const ProduceCaller& caller, wire::ProduceRequest& re
         done.failed = true;
         continue;
       }
+      if (transaction != ErrorCode::none) {
+        answer.error_code = transaction;
+        done.failed = true;
+        continue;
+      }
       const Resolved where = resolve(topic.name, topic.topic_id, by_topic_id, PartitionIndex(data.index));
       if (where.error != ErrorCode::none) {
         answer.error_code = where.error;
@@ -161,13 +245,23 @@ void Broker::Impl::produce(const ProduceCaller& caller, wire::ProduceRequest& re
         answer.error_code = checked.verdict.error;
       } else if (!acks_known) {
         answer.error_code = ErrorCode::invalid_required_acks;
-      } else if (wire::BatchView(records.span()).transactional()) {
-        answer.error_code = not_in_a_transaction(caller.version);
       } else {
         if (checked.size < records.size()) {
           records = records.slice(0, checked.size);
         }
-        append_one(caller, where, request.acks, std::move(records), now, answer, required);
+        const TransactionQuestion::Part* asked = caller.answered == nullptr
+                                                     ? nullptr
+                                                     : caller.answered->find(static_cast<std::size_t>(&topic - request.topic_data.data()),
+                                                                             static_cast<std::size_t>(&data - topic.partition_data.data()));
+        if (asked != nullptr && asked->error != ErrorCode::none) {
+          answer.error_code = asked->error;
+          if (!asked->message.empty()) {
+            answer.error_message = asked->message;
+          }
+        } else {
+          append_one(caller, where, request.acks, std::move(records), {caller.verify_transactions, asked == nullptr ? 0 : asked->verification, 0},
+                     now, answer, required);
+        }
       }
       if (answer.error_code != ErrorCode::none) {
         done.failed = true;
@@ -286,8 +380,8 @@ Partition* Broker::Impl::coordinated(const std::string& topic, PartitionIndex in
   return partition;
 }
 
-void Broker::Impl::append_internal(const std::string& topic, PartitionIndex index, Bytes batch, Now now,
-                                   Committed done) {
+void Broker::Impl::append_internal(const std::string& topic, PartitionIndex index, Bytes batch, Now now, Committed done,
+                                   const log::TransactionTerms& transaction) {
   Partition* partition = coordinated(topic, index, done);
   if (partition == nullptr) {
     return;
@@ -298,6 +392,7 @@ void Broker::Impl::append_internal(const std::string& topic, PartitionIndex inde
   append.origin = log::AppendOrigin::coordinator;
   append.now = now.wall;
   append.exclusive = true;
+  append.transaction = transaction;
   bool moved = false;
   const log::AppendOutcome outcome = partition->append(std::move(append), -1, now.instant, moved);
   if (outcome.error != ErrorCode::none) {

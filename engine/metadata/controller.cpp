@@ -12,13 +12,14 @@ namespace hw::metadata {
 using wire::ErrorCode;
 
 std::span<const FeatureRange> supported_features() noexcept {
-  // Only what is built. transaction.version, share.version and streams.version join with the protocols they switch on:
-  // clients take a finalized level at its word.
-  static constexpr std::array<FeatureRange, 4> kFeatures{{
+  // Only what is built. share.version and streams.version join with the protocols they switch on: clients take a finalized level
+  // at its word.
+  static constexpr std::array<FeatureRange, 5> kFeatures{{
       {kElrVersion, 0, 1, 1},
       {kGroupVersion, 0, 1, 1},
       {"kraft.version", 0, 1, 1},
       {"metadata.version", 7, kMetadataVersion, kMetadataVersion},
+      {kTransactionVersion, 0, 2, 2},
   }};
   return kFeatures;
 }

@@ -103,7 +103,7 @@ std::optional<std::string> Controller::Impl::feature_error(const std::string& na
     if (std::optional<std::string> why = metadata_downgrade_error(now, wanted, type)) {
       return why;
     }
-  } else if (wanted < now && name != kElrVersion && name != kGroupVersion) {
+  } else if (wanted < now && name != kElrVersion && name != kGroupVersion && name != kTransactionVersion) {
     return name + " cannot go back from level " + std::to_string(now) + ": what was written at it would be lost";
   }
   wire::FeatureLevelRecord record;

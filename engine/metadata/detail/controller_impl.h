@@ -147,6 +147,7 @@ struct Controller::Impl {
 
 inline constexpr std::string_view kElrVersion = "eligible.leader.replicas.version";
 inline constexpr std::string_view kGroupVersion = "group.version";  // 1: the consumer protocol (KIP-848)
+inline constexpr std::string_view kTransactionVersion = "transaction.version";  // 2: epochs rise with every end (KIP-890)
 inline constexpr std::string_view kMinInsyncReplicas = "min.insync.replicas";
 inline constexpr std::string_view kKRaftVersion = "kraft.version";  // kept by the quorum, not by feature records
 

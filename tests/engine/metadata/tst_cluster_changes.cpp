@@ -244,6 +244,9 @@ void TestClusterChanges::features_are_checked_data() {
   row("group.version", 1, 1, true);
   row("group.version", 2, 1, false);
   row("group.version", 0, 1, false);
+  row("transaction.version", 2, 1, true);
+  row("transaction.version", 3, 1, false);
+  row("transaction.version", 1, 1, false);
   row("kraft.version", 1, 1, true);
   row("kraft.version", 0, 2, false);
   row("kraft.version", 5, 1, false);
