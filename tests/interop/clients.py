@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""confluent-kafka against a broker: produce, consume in a group of two, resume after a restart, the same by KIP-848, admin.
+"""confluent-kafka against a broker: produce, consume in a group of two, resume after a restart, the same by KIP-848, transactions, admin.
 
 Every record has a number; what was acknowledged is written down and compared with what the group reads.
 """
@@ -117,6 +117,81 @@ def consumer(address, acked_path):
     expect(f"one member read nothing: {by_member}", min(by_member) > 0)
 
 
+def transactions(address):
+    """Read, process, write: what is aborted nobody reads, offsets move with the records, a zombie is fenced."""
+    admin = AdminClient({"bootstrap.servers": address})
+    for future in admin.create_topics([NewTopic("py-in", 3, 1), NewTopic("py-out", 3, 1)]).values():
+        future.result(10)
+    plain = Producer({"bootstrap.servers": address})
+    for i in range(600):
+        plain.produce("py-in", value=str(i), key=str(i))
+    expect("flush", plain.flush(30) == 0)
+
+    def transactional():
+        producer = Producer({"bootstrap.servers": address, "transactional.id": "py-worker"})
+        producer.init_transactions(30)
+        return producer
+
+    def reader(group, isolation):
+        return Consumer({"bootstrap.servers": address, "group.id": group, "auto.offset.reset": "earliest",
+                         "enable.auto.commit": False, "isolation.level": isolation})
+
+    first, source = transactional(), reader("py-workers", "read_committed")
+    source.subscribe(["py-in"])
+    done, round_, worker, end = 0, 0, first, time.time() + 60
+    while done < 600 and time.time() < end:
+        batch = [m for m in source.consume(50, 1.0) if m.error() is None]
+        if not batch:
+            continue
+        round_ += 1
+        worker.begin_transaction()
+        for message in batch:
+            worker.produce("py-out", value=message.value(), key=message.key())
+        positions = source.position(source.assignment())
+        if round_ % 3 == 0:
+            worker.flush(30)
+            worker.abort_transaction(30)
+            for partition in source.committed(source.assignment(), 10):
+                source.seek(TopicPartition(partition.topic, partition.partition, max(partition.offset, 0)))
+            continue
+        worker.send_offsets_to_transaction(positions, source.consumer_group_metadata(), 30)
+        worker.commit_transaction(30)
+        done += len(batch)
+    expect(f"{done} of 600 processed", done == 600)
+    source.close()
+
+    def everything(isolation):
+        consumer = reader(f"py-{isolation}", isolation)
+        consumer.subscribe(["py-out"])
+        seen, quiet = [], 0
+        while quiet < 4:
+            messages = [m for m in consumer.consume(1000, 0.5) if m.error() is None]
+            quiet = 0 if messages else quiet + 1
+            seen += [int(m.value()) for m in messages]
+            quiet = quiet if seen else 0
+        consumer.close()
+        return seen
+
+    committed = everything("read_committed")
+    expect(f"{len(committed)} read, each once", sorted(committed) == list(range(600)))
+    expect("what was aborted is there for who wants it", len(everything("read_uncommitted")) > 600)
+
+    first.begin_transaction()
+    first.produce("py-out", value="-1")
+    first.flush(30)
+    second = transactional()
+    second.begin_transaction()
+    second.produce("py-out", value="600")
+    second.commit_transaction(30)
+    try:
+        first.commit_transaction(30)
+        expect("a producer that was replaced is fenced", False)
+    except KafkaException as error:
+        expect(f"fenced: {error}", error.args[0].fatal())
+    again = everything("read_committed")
+    expect("the zombie wrote nothing that counts", sorted(again) == list(range(601)))
+
+
 def admin(address):
     client = AdminClient({"bootstrap.servers": address})
     client.create_topics([NewTopic("py-admin", 2, 1, config={"retention.ms": "1000"})])["py-admin"].result(10)
@@ -143,4 +218,5 @@ if __name__ == "__main__":
     if what == "consume":
         consume(args[0], args[1], args[2], int(args[3]))
     else:
-        {"produce": produce, "resume": resume, "consumer": consumer, "admin": admin}[what](*args)
+        {"produce": produce, "resume": resume, "consumer": consumer, "transactions": transactions,
+         "admin": admin}[what](*args)

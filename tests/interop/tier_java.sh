@@ -72,9 +72,18 @@ tier_java() {
     --timeout 20000 >"$work/out" 2>&1 && ok "java: ConsumerPerformance" || bad "java: ConsumerPerformance: $(tail -n 3 "$work/out")"
   java_tool $topic --bootstrap-server "$address" --delete --topic java-perf >"$work/out" 2>&1 &&
     ok "java: TopicCommand --delete" || bad "java: TopicCommand --delete: $(cat "$work/out")"
+  java_tool "$here/Transactions.java" "$address" >"$work/out" 2>&1 &&
+    ok "java: read, process, write in transactions with groups of both protocols; every record exactly once, a zombie fenced" ||
+    bad "java: transactions: $(tail -n 3 "$work/out")"
+  java_tool org.apache.kafka.tools.TransactionsCommand --bootstrap-server "$address" describe --transactional-id worker-consumer >"$work/out" 2>&1
+  check "java: TransactionsCommand describe" CompleteCommit "$(grep -o 'CompleteCommit' "$work/out")"
   stop
 
-  local log errors=0
+  local log errors=0 states
+  states=$(while read -r log; do
+    java_tool org.apache.kafka.tools.DumpLogSegments --transaction-log-decoder --files "$log" 2>/dev/null
+  done < <(find "$work/data" -path '*__transaction_state-*' -name '*.log' -size +0) | grep -c 'worker-.*CompleteCommit')
+  [ "$states" -gt 0 ] && ok "java: DumpLogSegments decodes our transaction log" || bad "java: DumpLogSegments does not decode our transaction log"
   while read -r log; do
     java_tool org.apache.kafka.tools.DumpLogSegments --deep-iteration --print-data-log --files "$log" >"$work/dump" 2>"$work/dump.err" || errors=$((errors + 1))
     grep -qiE 'isvalid: false|mismatch|non-consecutive|found [1-9][0-9]* invalid|Exception' "$work/dump" "$work/dump.err" && { errors=$((errors + 1)); echo "$log"; grep -iE 'false|mismatch|invalid|Exception' "$work/dump" "$work/dump.err" | head -n 3; }

@@ -14,5 +14,6 @@ tier_python() {
   start
   "$cache/venv/bin/python" "$here/clients.py" resume "$address" "$work/acked" "$work/first" && ok "python: after a restart the group goes on; every record exactly once" || bad "python resume"
   "$cache/venv/bin/python" "$here/clients.py" consumer "$address" "$work/acked" && ok "python: a group of two with the consumer protocol; every record exactly once" || bad "python consumer protocol"
+  "$cache/venv/bin/python" "$here/clients.py" transactions "$address" && ok "python: read, process, write in transactions; every record exactly once, a zombie fenced" || bad "python transactions"
   "$cache/venv/bin/python" "$here/clients.py" admin "$address" && ok "python: admin" || bad "python admin"
 }
