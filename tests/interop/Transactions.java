@@ -105,6 +105,7 @@ public class Transactions {
         }
         worker.sendOffsetsToTransaction(positions, source.groupMetadata());
         if (++round % 3 == 0) {
+          worker.flush();  // what was not sent yet would only be dropped
           worker.abortTransaction();
           source.committed(source.assignment()).forEach((p, o) -> source.seek(p, o == null ? 0 : o.offset()));
           continue;
