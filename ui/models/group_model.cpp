@@ -248,7 +248,7 @@ QString trigger_words(const event::GroupRebalanced& rebalance) {
   return text;
 }
 
-// Follows the view: which logs the group's positions are in. Windows of parts that stay are kept.
+// Follows the view: which logs the group's positions are in. Windows of parts that stay are kept, also where another coordinator counts now.
 void GroupModel::link(Known& known, const observe::ClusterView& view) const {
   GroupFacts& f = known.facts;
   std::vector<GroupFacts::Part> before = std::move(f.parts);
@@ -274,8 +274,7 @@ void GroupModel::link(Known& known, const observe::ClusterView& view) const {
     while (old < before.size() && std::tie(before[old].topic, before[old].partition) < std::tie(c.topic, c.partition)) {
       ++old;
     }
-    const bool same = old < before.size() && before[old].topic == c.topic && before[old].partition == c.partition &&
-                      before[old].committed == c.counters;
+    const bool same = old < before.size() && before[old].topic == c.topic && before[old].partition == c.partition;
     GroupFacts::Part part = same ? std::move(before[old++]) : GroupFacts::Part{};
     part.topic = c.topic;
     part.partition = c.partition;

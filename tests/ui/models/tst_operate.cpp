@@ -91,6 +91,7 @@ class TestOperate : public QObject {
   void whyNamesThePartition();
   void aSpreadLagIsToldOfTheGroup();
   void rowsOfGroupsAgree();
+  void lagOutlivesItsCoordinator();
   void oneStatusOfAGroup();
   void rowsFollowWithoutReset();
 };
@@ -623,6 +624,45 @@ void TestOperate::rowsOfGroupsAgree() {
   put("b", 1'000'100, 1'070'000);
   update(1'070'100);
   QCOMPARE(model.rowOf(QStringLiteral("b")), 0);
+}
+
+// A coordinator that takes a group over counts anew; how long the group has been behind goes on.
+void TestOperate::lagOutlivesItsCoordinator() {
+  GroupModel model;
+  observe::ClusterView view;
+  auto topic = std::make_shared<observe::TopicView>();
+  topic->name = "orders";
+  auto log = std::make_shared<observe::PartitionView>();
+  log->leader = BrokerId(1);
+  log->replicas.resize(1);
+  log->replicas[0].node = BrokerId(1);
+  auto counters = std::make_shared<event::ReplicaCounters>();
+  counters->high_watermark.set(10);
+  log->replicas[0].counters = counters;
+  topic->partitions.push_back(log);
+  std::decay_t<decltype(*view.topics)> topics;
+  topics["orders"] = topic;
+  view.topics = std::make_shared<std::decay_t<decltype(*view.topics)>>(topics);
+  const auto update = [&](std::int64_t now_ms, const std::shared_ptr<event::CommittedCounters>& committed) {
+    auto group = std::make_shared<observe::GroupView>();
+    group->id = "reports";
+    group->state = "Empty";
+    group->committed.push_back({"orders", PartitionIndex(0), committed});
+    std::decay_t<decltype(*view.groups)> groups;
+    groups["reports"] = group;
+    view.groups = std::make_shared<std::decay_t<decltype(*view.groups)>>(groups);
+    model.update(view, now_ms);
+  };
+  std::int64_t now_ms = 1'000'000;
+  for (int coordinator = 0; coordinator < 2; ++coordinator) {
+    const auto committed = std::make_shared<event::CommittedCounters>();
+    committed->offset.set(4);
+    for (int i = 0; i < 20; ++i) {
+      update(now_ms += 1'000, committed);
+    }
+  }
+  QVERIFY2(model.facts(QStringLiteral("reports"))->watched_ms > 30'000,
+           qPrintable(QString::number(model.facts(QStringLiteral("reports"))->watched_ms)));
 }
 
 // The table, the pane and the filter ask the same: a group that rebalances is neither slow nor ok.
