@@ -148,11 +148,17 @@ void TopicModel::sample(Known& known, bool fresh, double seconds) {
     }
   }
   f.bytes = size_bytes;
-  known.waited += seconds;
-  if (fresh || known.waited >= kRateSeconds) {
-    if (!fresh) {
-      f.in = static_cast<double>(std::max<std::int64_t>(0, in - known.records_in)) / known.waited;
-      f.out = static_cast<double>(std::max<std::int64_t>(0, out - known.records_out)) / known.waited;
+  if (seconds < 0) {
+    known.dirty = known.dirty || f.rated;
+    f.rated = false;
+    f.in = f.out = 0;
+  }
+  known.waited += std::max(0.0, seconds);
+  if (fresh || seconds < 0 || known.waited >= kRateSeconds) {
+    // Less than before: another leader counts, and what it took in before is no rate of this second. The one of before stands.
+    if (!fresh && seconds >= 0 && in >= known.records_in && out >= known.records_out) {
+      f.in = static_cast<double>(in - known.records_in) / known.waited;
+      f.out = static_cast<double>(out - known.records_out) / known.waited;
       known.dirty = known.dirty || !f.rated;
       f.rated = true;
     }
@@ -306,7 +312,7 @@ void TopicModel::update(const observe::ClusterView& view, double seconds) {
       continue;
     }
     ++total_;
-    moving_ = moving_ || known.facts.in >= kSlowest || known.facts.out >= kSlowest;
+    moving_ = moving_ || !known.facts.rated || known.facts.in >= kSlowest || known.facts.out >= kSlowest;
     if (rank(known.facts.severity) > rank(attention_)) {
       attention_ = known.facts.severity;
     }

@@ -60,7 +60,7 @@ class TopicModel : public RowDiffModel {
   explicit TopicModel(QObject* parent = nullptr) : RowDiffModel(parent) {}
 
   // Emits dataChanged only for rows whose numbers differ. `seconds` since the previous call, for rates: those of a second at least, or a
-  // slow stream would show as nothing and then as a burst; 0: no rates.
+  // slow stream would show as nothing and then as a burst; 0: no rates; below 0: nobody has looked for a while, they begin anew.
   void update(const observe::ClusterView& view, double seconds);
   // Null: all. Called once per topic and update.
   void setMatcher(std::function<bool(const TopicFacts&)> matcher);
@@ -78,7 +78,8 @@ class TopicModel : public RowDiffModel {
   [[nodiscard]] QString topicAt(int row) const;
   [[nodiscard]] int rowOf(const QString& topic) const;
   [[nodiscard]] int total() const { return total_; }
-  // Some topic had a rate above zero in the last update.
+
+  // Some topic had a rate above zero in the last update, or none yet.
   [[nodiscard]] bool moving() const { return moving_; }
   // The worst finding of all topics shown.
   [[nodiscard]] Glyph attention() const { return attention_; }

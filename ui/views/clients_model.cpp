@@ -2,6 +2,7 @@
 #include "ui/views/clients_model.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "ui/models/client_facts.h"
@@ -61,7 +62,7 @@ void ClientsModel::fill(Row& row, const std::vector<const ConnectionFacts*>& all
   row.cells[since] = format_time(since_ms).left(8);
   // Nothing is a number, too, once there was time to count.
   const QString none = rated ? QStringLiteral("0/s") : QStringLiteral("–");
-  const auto bytes = [&none](double rate) { return rate < 0.5 ? none : QStringLiteral("%1/s").arg(format_bytes(static_cast<std::int64_t>(rate))); };
+  const auto bytes = [&none](double rate) { return rate < 0.5 ? none : QStringLiteral("%1/s").arg(format_bytes(std::llround(rate))); };
   const QString rate = format_rate(asked);
   row.cells[requests] = rate.isEmpty() ? none : rate;
   row.cells[bytes_in] = bytes(in);
@@ -136,13 +137,16 @@ void ClientsModel::sample(const observe::ConnectionView& c, double seconds, Seen
   const std::int64_t asked = c.counters->requests.get();
   const std::int64_t in = c.counters->bytes_in.get();
   const std::int64_t out = c.counters->bytes_out.get();
-  if (seconds > 0 && now.sampled) {
+  if (seconds < 0) {
+    now.requests_rate = now.in_rate = now.out_rate = 0;
+    now.rated = now.sampled = false;
+  } else if (seconds > 0 && now.sampled) {
     now.requests_rate = static_cast<double>(asked - now.requests) / seconds;
     now.in_rate = static_cast<double>(in - now.bytes_in) / seconds;
     now.out_rate = static_cast<double>(out - now.bytes_out) / seconds;
     now.rated = true;
   }
-  if (seconds > 0 || !now.sampled) {
+  if (seconds != 0 || !now.sampled) {
     now.requests = asked;
     now.bytes_in = in;
     now.bytes_out = out;

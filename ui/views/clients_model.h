@@ -38,7 +38,7 @@ class ClientsModel : public QAbstractTableModel {
   using BuiltIn = std::function<bool(const observe::ConnectionView&)>;
 
   explicit ClientsModel(BuiltIn built_in, QObject* parent = nullptr);
-  // `seconds` since the last call, for rates; 0: rates stay.
+  // `seconds` since the last call, for rates; 0: rates stay; below 0: nobody has looked for a while, they begin anew.
   void update(const observe::ClusterView& view, double seconds);
   void setFilter(filter::ProgramPtr program);  // null: all
   // Connections of the client of this row that the filter lets through.

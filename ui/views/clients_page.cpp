@@ -211,8 +211,9 @@ void ClientsPage::attach(Session* session) {
 
 void ClientsPage::showEvent(QShowEvent* event) {
   Page::showEvent(event);
+  since_rates_.invalidate();
   if (session() != nullptr) {
-    refresh(false);
+    refresh(true);
     doctor_->examineIfNew();
   }
 }
@@ -242,7 +243,7 @@ void ClientsPage::refresh(bool rates) {
   }
   double seconds = 0;
   if (rates) {
-    seconds = since_rates_.isValid() ? static_cast<double>(since_rates_.restart()) / 1000.0 : 0;
+    seconds = since_rates_.isValid() ? static_cast<double>(since_rates_.restart()) / 1000.0 : -1;
     if (!since_rates_.isValid()) {
       since_rates_.start();
     }

@@ -76,6 +76,8 @@ class LaneView : public ObjectCanvas {
   [[nodiscard]] QString objectSentence(int index) const override;
   [[nodiscard]] int objectAt(QPointF point) const override;
   [[nodiscard]] int indexOf(const Selection& selection) const override;
+  // Reads the counters, so that what somebody says beside the lanes is of the same moment.
+  void sample();
 
  signals:
   void contentChanged();           // height or partitions
@@ -164,7 +166,6 @@ class LaneView : public ObjectCanvas {
   [[nodiscard]] Hit hit(QPointF point) const;
   [[nodiscard]] std::vector<const observe::GroupView*> shownGroups() const;
   void makeFree();
-  void sample();
   void readVisible();
   void startRead(int partition, std::int64_t from, std::int64_t to);
   void refreshAll();

@@ -114,6 +114,7 @@ void ListPage::frame() {
 void ListPage::showEvent(QShowEvent* event) {
   Page::showEvent(event);
   fitColumns();
+  since_.invalidate();
   if (session() != nullptr) {
     refresh();
   }
@@ -140,7 +141,7 @@ bool ListPage::eventFilter(QObject* object, QEvent* event) {
 double ListPage::lap() {
   if (!since_.isValid()) {
     since_.start();
-    return 0;
+    return -1;
   }
   return static_cast<double>(since_.restart()) / 1000.0;
 }

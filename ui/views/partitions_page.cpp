@@ -296,13 +296,10 @@ void PartitionsPage::setTopic(const QString& topic) {
   }
   lanes_->setTopic(topic);
   groups_seen_.reset();
-  in_ = {};
-  out_ = {};
-  came_.clear();
-  handed_.clear();
+  forgetRates();
   if (view()) {
     refreshGroups();
-    sampleRates();
+    refreshStatistics();
     bool replicated = false;
     if (const observe::TopicView* t = view()->find_topic(topic.toStdString())) {
       for (const auto& p : t->partitions) {
@@ -367,8 +364,10 @@ void PartitionsPage::frame() {
     statistics_later_.start();
   }
   if (!rates_later_.isActive()) {
-    // From here on there is something to be measured.
-    static_cast<void>(rise());
+    // From here on there is something to be measured. Afterwards that a frame comes is the work of what came in.
+    if (came_.empty()) {
+      static_cast<void>(rise());
+    }
     static_cast<void>(in_.tick(steady_.elapsed()));
     static_cast<void>(out_.tick(steady_.elapsed()));
     rates_later_.start();
@@ -494,25 +493,37 @@ std::pair<Flow, Flow> PartitionsPage::rise() {
   return {came, handed};
 }
 
+// The next frame begins to measure, and until a second later there is no rate.
+void PartitionsPage::forgetRates() {
+  rates_later_.stop();
+  in_ = {};
+  out_ = {};
+  came_.clear();
+  handed_.clear();
+}
+
 void PartitionsPage::sampleRates() {
   if (topicView() == nullptr) {
     return;
   }
-  const auto [came, handed] = rise();
-  if (!std::exchange(rates_missed_, false)) {
-    in_.add(came);
-    out_.add(handed);
+  if (!isVisible()) {
+    forgetRates();  // what comes meanwhile is not of one second
+    refreshStatistics();
+    return;
   }
+  const auto [came, handed] = rise();
+  in_.add(came);
+  out_.add(handed);
   const bool flows = in_.tick(steady_.elapsed());
   const bool reads = out_.tick(steady_.elapsed());
   refreshStatistics();
-  rates_missed_ = !isVisible();
-  if ((flows || reads) && isVisible()) {
+  if (flows || reads || !in_.measured()) {
     rates_later_.start();  // until they have come to rest
   }
 }
 
 void PartitionsPage::refreshStatistics() {
+  lanes_->sample();
   const observe::ViewPtr now = view() ? view() : session()->view();
   const observe::TopicView* t = topicView();
   if (t == nullptr) {
@@ -572,7 +583,7 @@ void PartitionsPage::refreshStatistics() {
     values.push_back({format_count(worst), tr("lag of %1").arg(worst_group)});
   }
   if (t->partitions.size() > 1 && held > 0) {
-    const std::int64_t share = 100 * biggest / held;
+    const std::int64_t share = (100 * biggest + held / 2) / held;
     values.push_back({share == 0 ? QStringLiteral("< 1 %") : QStringLiteral("%1 %").arg(share), tr("in the largest partition")});
   }
   strip_->setValues(std::move(values));

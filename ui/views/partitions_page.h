@@ -59,6 +59,7 @@ class PartitionsPage : public Page, public CommandSource {
   // What the leaders of the shown topic took in and handed out since it was asked last.
   std::pair<Flow, Flow> rise();
   void sampleRates();
+  void forgetRates();
   [[nodiscard]] const observe::TopicView* topicView() const;
   void readSelection();
   void showEmpty();
@@ -89,7 +90,6 @@ class PartitionsPage : public Page, public CommandSource {
   RateMeter out_;
   std::vector<Rise> came_;    // by partition
   std::vector<Rise> handed_;
-  bool rates_missed_ = false;  // nobody has looked for a while: what came meanwhile is not of one second
   QElapsedTimer steady_;
   std::shared_ptr<const void> topics_seen_;
   std::shared_ptr<const void> groups_seen_;

@@ -131,6 +131,27 @@ class TestModels : public QObject {
     QCOMPARE(model.topicAt(0), QStringLiteral("orders-state"));
   }
 
+  // What came while nobody looked is of no second, and the first look after it is none either.
+  void rates_begin_anew_when_somebody_looks_again() {
+    FakeSession session;
+    TopicModel model;
+    const auto rate = [&] { return model.index(0, TopicModel::rate_in).data().toString(); };
+    model.update(*session.view(), -1);
+    QCOMPARE(rate(), QStringLiteral("–"));
+    QVERIFY(model.moving());
+    session.tick(1'000);
+    model.update(*session.view(), 1);
+    QVERIFY(rate().endsWith(QStringLiteral("/s")) && rate() != QStringLiteral("0/s"));
+    for (int i = 0; i < 20; ++i) {
+      session.tick(1'000);
+    }
+    model.update(*session.view(), -1);
+    QCOMPARE(rate(), QStringLiteral("–"));
+    QCOMPARE(model.facts(QStringLiteral("demo.orders"))->in, 0.0);
+    model.update(*session.view(), 1);
+    QCOMPARE(rate(), QStringLiteral("0/s"));
+  }
+
   void only_cells_that_differ_change() {
     FakeSession session;
     TopicModel model;

@@ -128,6 +128,20 @@ class TestClients : public QObject {
     QTRY_COMPARE_WITH_TIMEOUT(asks(), QStringLiteral("0/s"), 5'000);
   }
 
+  // What was asked while another page was shown is of no second; the first look after it is none either.
+  void rates_begin_anew_when_somebody_looks_again() {
+    open();
+    auto counters = session_->connectClient(47, "billing-app", "librdkafka", "2.3.0");
+    session_->tick(1'100);
+    const auto asks = [this] { return cell(row_named(QStringLiteral("billing-app")), ClientsModel::requests); };
+    QTRY_COMPARE_WITH_TIMEOUT(asks(), QStringLiteral("0/s"), 5'000);
+    page_->hide();
+    counters->requests.add(4'000);
+    page_->show();
+    QCOMPARE(asks(), QStringLiteral("–"));
+    QTRY_COMPARE_WITH_TIMEOUT(asks(), QStringLiteral("0/s"), 5'000);
+  }
+
   void connections_of_one_program_are_one_client() {
     open();
     const std::size_t before = count_clients(*session_->view());

@@ -89,6 +89,7 @@ class TestLanes : public QObject {
   void every_partition_has_a_sentence();
   void nothing_changes_nothing_is_painted();
   void statistics_add_up();
+  void rates_wait_for_their_own_second();
   void table_form_has_every_replica();
   void reads_are_bounded();
   void thousands_of_partitions_scroll();
@@ -318,6 +319,31 @@ void TestLanes::statistics_add_up() {
   }
   QVERIFY(!f.page.statistics()->values().empty());
   QCOMPARE(f.page.statistics()->values()[0].value, QLocale().toString(static_cast<qlonglong>(held)));
+}
+
+void TestLanes::rates_wait_for_their_own_second() {
+  Fixture f;
+  const auto came = [&] { return f.page.statistics()->values()[2].value; };
+  const auto frames = [&] {
+    f.frame(100);
+    return came();
+  };
+  QTRY_VERIFY_WITH_TIMEOUT(frames() != QStringLiteral("–") && came() != QStringLiteral("0/s"), 5'000);
+  // Somebody looks at another page for a while.
+  f.page.hide();
+  QTRY_COMPARE_WITH_TIMEOUT(came(), QStringLiteral("–"), 5'000);
+  for (int i = 0; i < 50; ++i) {
+    f.session.tick(100);
+  }
+  f.page.show();
+  f.frame(100);
+  QCOMPARE(came(), QStringLiteral("–"));
+  QString first;
+  QTRY_VERIFY_WITH_TIMEOUT((first = frames()) != QStringLiteral("–"), 5'000);
+  QVERIFY2(first != QStringLiteral("0/s"), qPrintable(first));
+  // Another topic is another rate.
+  f.page.setTopic(QStringLiteral("orders-state"));
+  QCOMPARE(came(), QStringLiteral("–"));
 }
 
 void TestLanes::table_form_has_every_replica() {
