@@ -50,6 +50,8 @@ MessagesPage::MessagesPage(QWidget* parent)
 
 void MessagesPage::setFrom(RecordFeed::From from) {
   using From = RecordFeed::From;
+  // Another place ended the tail; the newest are those of now again.
+  const bool back = from == From::newest && from_->current() != static_cast<int>(From::newest);
   from_->setCurrent(static_cast<int>(from));
   offset_->setVisible(from == From::offset);
   time_->setVisible(from == From::time);
@@ -57,8 +59,8 @@ void MessagesPage::setFrom(RecordFeed::From from) {
   if (from == From::offset) {
     offset_->setFocus();
   }
-  if (from != From::newest) {
-    setTail(false);
+  if (from != From::newest || back) {
+    setTail(back);
   }
   if (from == From::group) {
     refreshGroups();
@@ -98,9 +100,9 @@ void MessagesPage::setWidthClass(int width_class) {
   // The value has what the others can spare.
   const Theme& t = Theme::current();
   const bool tight = width() < t.px(760);  // a large scale, or presenting
-  table_->setColumnWidth(RecordModel::kHeaders, t.px(width_class > 0 ? 260 : width_class < 0 || tight ? 84 : 96));
-  table_->setColumnWidth(RecordModel::kKey, t.px(tight ? 92 : width_class > 0 ? 180 : width_class < 0 ? 124 : 140));
-  table_->setColumnWidth(RecordModel::kFlags, t.px(width_class < 0 ? 96 : width_class > 0 ? 124 : 108));
+  table_->setColumnWidth(RecordModel::kHeaders, t.px(width_class > 0 ? 260 : 84));
+  table_->setColumnWidth(RecordModel::kKey, t.px(tight ? 92 : width_class > 0 ? 180 : 124));
+  table_->setColumnWidth(RecordModel::kFlags, t.px(width_class > 0 ? 124 : 96));
 }
 
 bool MessagesPage::focusFilter() {
@@ -309,6 +311,7 @@ void MessagesPage::frame() {
   }
   constexpr qint64 kSampleEveryMs = 3'000;
   if (!sampled_at_.isValid() || sampled_at_.elapsed() >= kSampleEveryMs) {
+    refreshState();  // of how many: it grows, also where nothing is read on
     sampleVolume();
   }
 }
@@ -413,6 +416,9 @@ void MessagesPage::jumpTo(const Selection& wanted) {
     offset_->show();
   } else {
     pending_.reset();
+    if (from_->current() != static_cast<int>(RecordFeed::From::newest)) {
+      setTail(true);  // it was ended by the place that was looked at, which is left
+    }
     from_->setCurrent(0);
     offset_->hide();
   }
@@ -601,6 +607,20 @@ void MessagesPage::refreshHistory() {
   }
 }
 
+// Offsets of the partitions that the list is of. Fewer of a compacted topic are records.
+std::int64_t MessagesPage::held() const {
+  const observe::ViewPtr now = session()->view();
+  const observe::TopicView* t = now->find_topic(topic().toStdString());
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; t != nullptr && i < t->partitions.size(); ++i) {
+    const event::ReplicaCounters* c = t->partitions[i] == nullptr ? nullptr : t->partitions[i]->leader_counters();
+    if (c != nullptr && (partition() < 0 || static_cast<std::size_t>(partition()) == i)) {
+      sum += c->high_watermark.get() - c->log_start_offset.get();
+    }
+  }
+  return sum;
+}
+
 void MessagesPage::refreshState() {
   QStringList parts;
   if (export_.running()) {
@@ -615,8 +635,10 @@ void MessagesPage::refreshState() {
     }
     parts << tr("scanned %1 % in %2").arg(p.percent()).arg(format_duration(p.elapsed_ms));
   } else if (!scanning()) {
-    parts << (model_->rowCount() == 1 ? tr("1 record")
-                                      : tr("%1 records").arg(format_count(model_->rowCount())));
+    const bool more = feed_->canGoEarlier() || newerWait();
+    parts << (more ? tr("%1 of %2 records").arg(format_count(model_->rowCount()), format_count(std::max<std::int64_t>(model_->rowCount(), held())))
+              : model_->rowCount() == 1 ? tr("1 record")
+                                        : tr("%1 records").arg(format_count(model_->rowCount())));
     if (feed_->canGoEarlier()) {
       parts << (!roomAbove()                                          ? tr("older ones not listed")
                 : model_->order() == RecordModel::Order::newest_first ? tr("older ones below")

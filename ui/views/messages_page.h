@@ -105,6 +105,7 @@ class MessagesPage : public Page {
   [[nodiscard]] QString topic() const;
   [[nodiscard]] std::int32_t partition() const;  // -1: all
   [[nodiscard]] std::int32_t partitionsOfTopic() const;
+  [[nodiscard]] std::int64_t held() const;
   // messages_scan.cpp
   [[nodiscard]] bool scanning() const;  // rows come from scans
   [[nodiscard]] std::vector<ScanPart> parts() const;

@@ -78,6 +78,7 @@ class TestMessages : public QObject {
   void earlier_pages_leave_no_gap();
   void tail_appends_in_order();
   void from_offset_and_earlier();
+  void the_tail_goes_on_after_a_record_was_looked_at();
   void newer_ones_that_wait_are_said();
   void selection_is_shown();
   void detail_follows_the_row();
@@ -337,6 +338,20 @@ void TestMessages::from_offset_and_earlier() {
   }
 }
 
+// The newest are those of now again once the place that was looked at is left.
+void TestMessages::the_tail_goes_on_after_a_record_was_looked_at() {
+  Fixture f(6'000);
+  f.page.setSelection(Selection::ofRecord(QStringLiteral("demo.orders"), 1, 300));
+  QTRY_COMPARE(f.page.records()->row(0).offset, 300);
+  QVERIFY(!f.page.tail());
+  f.page.setSelection(Selection::ofPartition(QStringLiteral("demo.orders"), 0));
+  QVERIFY(f.page.tail());
+  QTRY_VERIFY(f.page.records()->rowCount() > 0);
+  const int before = f.page.records()->rowCount();
+  f.frame(2'000);
+  QTRY_VERIFY(f.page.records()->rowCount() > before);
+}
+
 void TestMessages::newer_ones_that_wait_are_said() {
   Fixture f(2'000);
   f.page.resize(1'600, 700);
@@ -345,12 +360,16 @@ void TestMessages::newer_ones_that_wait_are_said() {
   f.page.setFrom(RecordFeed::From::oldest);
   QTRY_VERIFY(f.page.records()->rowCount() > 0);
   QVERIFY2(f.page.noteText().contains(below), qPrintable(f.page.noteText()));
+  const std::int64_t held = f.session.records("demo.orders", 0) + f.session.records("demo.orders", 1) + f.session.records("demo.orders", 2);
+  const QString of_all = QStringLiteral(" of %1 records").arg(QLocale().toString(static_cast<qlonglong>(held)));
+  QVERIFY2(f.page.noteText().contains(of_all), qPrintable(f.page.noteText()));
   while (f.page.feed()->canGoLater()) {
     const int before = f.page.records()->rowCount();
     f.page.feed()->more();
     QTRY_VERIFY(f.page.records()->rowCount() > before);
   }
   QVERIFY2(!f.page.noteText().contains(below), qPrintable(f.page.noteText()));
+  QVERIFY2(!f.page.noteText().contains(QStringLiteral(" of ")), qPrintable(f.page.noteText()));
   // What arrives later waits, too.
   f.frame(2'000);
   QVERIFY2(f.page.noteText().contains(below), qPrintable(f.page.noteText()));
