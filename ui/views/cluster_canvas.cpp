@@ -483,7 +483,8 @@ bool ClusterCanvas::refreshRates() {
   for (std::size_t i = 0; i < layout_.producers.size() && i < model_.producers().size(); ++i) {
     if (model_.producers()[i].placeholder) {  // nothing flows there, and no plate may look as if
       const QRectF& card = layout_.producers[i].card;
-      taken.emplace_back(card.right(), card.center().y() - 3, kPlaceholderLine, 6);
+      constexpr double kClear = 14;  // one at its end would look as if, too
+      taken.emplace_back(card.right(), card.center().y() - 3, kPlaceholderLine + kClear, 6);
     }
   }
   // A plate on every edge while there are few. Among many nobody could tell whose it is: then there is one at the end where they

@@ -39,19 +39,32 @@ void ClusterModel::refreshSpreads() {
   }
 }
 
-void ClusterModel::spread(Spread& known, const std::shared_ptr<const observe::TopicView>& topic) {
+void ClusterModel::spread(Spread& known, const std::shared_ptr<const observe::TopicView>& topic) const {
   const std::vector<Spread::Copied> before = std::exchange(known.copied, {});
+  const std::vector<Spread::Copied> led_before = std::exchange(known.led, {});
+  // One that began to exist while somebody looks has taken in all that it has since.
+  const bool born = known.of == nullptr && ticked_ms_ >= 0;
   known.of = topic;
   known.leads.clear();
   known.pairs.clear();
   known.copied.reserve(before.size());
+  known.led.reserve(topic->partitions.size());
   auto seen = before.begin();
+  auto led_seen = led_before.begin();
   for (std::size_t i = 0; i < topic->partitions.size(); ++i) {
     const auto& partition = topic->partitions[i];
     if (!partition) {
       continue;
     }
     ++known.leads[partition->leader];
+    if (const observe::ReplicaView* leader = partition->replica(partition->leader); leader != nullptr && leader->counters) {
+      Spread::Copied led{0, i, leader->counters, born ? 0 : leader->counters->records_in.get(), born ? 0 : leader->counters->bytes_in.get()};
+      led_seen = std::find_if(led_seen, led_before.end(), [i](const Spread::Copied& each) { return each.partition >= i; });
+      if (led_seen != led_before.end() && led_seen->partition == i && led_seen->counters == led.counters) {
+        std::tie(led.records, led.bytes) = std::tie(led_seen->records, led_seen->bytes);
+      }
+      known.led.push_back(std::move(led));
+    }
     if (partition->replicas.size() < 2 || partition->leader == kNoBroker) {
       continue;
     }
@@ -152,6 +165,51 @@ void ClusterModel::judgeLinks() {
   }
 }
 
+// What the leaders on each node took in since the last tick is shared out among the edges by what was seen of each. While the page
+// was not shown nothing was seen: then by what they carried before, at last or in all.
+void ClusterModel::tickProducers(bool unseen) {
+  std::map<std::int32_t, Flow> fresh;
+  for (auto& [name, known] : spreads_) {
+    if (known.of->internal) {
+      continue;
+    }
+    for (Spread::Copied& each : known.led) {
+      const std::int64_t records = each.counters->records_in.get();
+      const std::int64_t bytes = each.counters->bytes_in.get();
+      if (records != each.records || bytes != each.bytes) {
+        fresh[known.of->partitions[each.partition]->leader.value()] += {static_cast<double>(std::max<std::int64_t>(0, records - each.records)),
+                                                                        static_cast<double>(std::max<std::int64_t>(0, bytes - each.bytes))};
+      }
+      std::tie(each.records, each.bytes) = std::tie(records, bytes);
+    }
+  }
+  for (std::size_t n = 0; n < nodes_.size(); ++n) {
+    std::vector<std::pair<Edge*, double>> edges;
+    double seen = unowned_[nodes_[n].id];
+    for (auto& [key, edge] : edges_) {
+      if (edge.kind == Edge::Kind::produce && edge.node == n) {
+        edges.emplace_back(&edge, (unseen ? edge.meter.records_per_second() : 0) + edge.sampled_records);
+        seen += edges.back().second;
+        edge.sampled_records = 0;
+      }
+    }
+    const bool carried = std::any_of(edges.begin(), edges.end(), [](const auto& each) { return each.first->meter.records_total() > 0; });
+    if (seen == 0) {
+      for (auto& [edge, weight] : edges) {
+        weight = carried ? edge->meter.records_total() : 1;
+        seen += weight;
+      }
+    }
+    const auto came = fresh.find(nodes_[n].id);
+    for (const auto& [edge, weight] : edges) {
+      if (came != fresh.end()) {
+        edge->meter.add(came->second.records * weight / seen, came->second.bytes * weight / seen);
+      }
+    }
+  }
+  unowned_.clear();
+}
+
 void ClusterModel::tickLinks(std::int64_t now_ms, Tick& result) {
   for (auto& [name, known] : spreads_) {
     if (known.of->internal) {
@@ -197,7 +255,7 @@ QString ClusterCanvas::linkText(const ClusterModel::Link& link) const {
     case Trouble::none:
       break;
   }
-  return tr("replicates %1").arg(rate.isEmpty() ? QStringLiteral("0/s") : rate);
+  return tr("replicates %1").arg(!rate.isEmpty() ? rate : link.meter.measured() ? QStringLiteral("0/s") : QStringLiteral("–"));
 }
 
 QString ClusterCanvas::linkSentence(const ClusterModel::Link& link) const {

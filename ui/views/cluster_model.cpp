@@ -432,7 +432,9 @@ void ClusterModel::rebuildEdges() {
       if (at != edges_.end()) {
         at->second.client = p;
         at->second.node = n;
-        at->second.live = true;
+        // Who leads nothing of the topic any more is sent nothing; where a node ended, the edge says what has broken.
+        const auto spread = spreads_.find(at->second.topic.toStdString());
+        at->second.live = nodes_[n].offline() || spread == spreads_.end() || spread->second.leads.contains(BrokerId(nodes_[n].id));
       }
     }
   }
@@ -543,7 +545,9 @@ void ClusterModel::takeBatch(const event::BatchAppended& batch, std::int64_t now
   }
   bool added = false;
   const auto producer = producerOf(batch.connection, now_ms, added);
+  const auto records = static_cast<double>(batch.last_offset - batch.base_offset + 1);
   if (!producer) {
+    unowned_[nodes_[node].id] += records;
     return;
   }
   Producer& from = producers_[*producer];
@@ -570,8 +574,7 @@ void ClusterModel::takeBatch(const event::BatchAppended& batch, std::int64_t now
       static_cast<void>(edge->second.meter.tick(ticked_ms_));  // until then nothing flowed here
     }
   }
-  edge->second.sampled_records += static_cast<double>(batch.last_offset - batch.base_offset + 1);
-  edge->second.sampled_bytes += batch.size_bytes;
+  edge->second.sampled_records += records;
   if (edge->second.meter.records_per_second() < kJourneysBelow) {
     changes.journeys.push_back({edge_key, key});
   }
@@ -678,7 +681,6 @@ void ClusterModel::takeEvents(std::int64_t now_ms, Changes& changes) {
     return;  // only counters moved; these events have been seen
   }
   last_version_ = view_->version;
-  skipped_ = skipped_ || view_->batches_skipped > 0 || view_->batches.size() >= observe::ClusterView::kBatchesMax;
   for (const event::Stamped& stamped : view_->batches) {
     if (const auto* batch = std::get_if<event::BatchAppended>(&stamped.event)) {
       takeBatch(*batch, now_ms, changes);
@@ -771,51 +773,10 @@ ClusterModel::Tick ClusterModel::tick(std::int64_t now_ms) {
   if (!view_) {
     return result;
   }
-  // What each node took in since the last tick is shared out among the edges by what was seen of each. While the page was not
-  // shown nothing was seen: then by what they carried before, at last or in all.
   constexpr std::int64_t kUnseenMs = 2'500;
   const bool unseen = ticked_ms_ >= 0 && now_ms - ticked_ms_ > kUnseenMs;
-  skipped_ = skipped_ || unseen;
   ticked_ms_ = now_ms;
-  for (std::size_t n = 0; n < nodes_.size(); ++n) {
-    const Node& node = nodes_[n];
-    if (!node.counters) {
-      continue;
-    }
-    const Flow fresh = taken_in_[node.id].take(node.counters, node.counters->records_in.get(), node.counters->bytes_in.get());
-    double seen_records = 0;
-    double seen_bytes = 0;
-    for (auto& [key, edge] : edges_) {
-      if (edge.kind == Edge::Kind::produce && edge.node == n) {
-        if (unseen) {
-          edge.sampled_records += edge.meter.records_per_second();
-          edge.sampled_bytes += edge.meter.bytes_per_second();
-        }
-        seen_records += edge.sampled_records;
-        seen_bytes += edge.sampled_bytes;
-      }
-    }
-    if (unseen && seen_records == 0) {
-      for (auto& [key, edge] : edges_) {
-        if (edge.kind == Edge::Kind::produce && edge.node == n) {
-          edge.sampled_records = edge.sampled_bytes = edge.meter.records_total();
-          seen_records += edge.sampled_records;
-          seen_bytes += edge.sampled_bytes;
-        }
-      }
-    }
-    // Internal topics count in the node's totals, so exact sums win while nothing was left out.
-    const bool scale = skipped_ && seen_records > 0;
-    for (auto& [key, edge] : edges_) {
-      if (edge.kind == Edge::Kind::produce && edge.node == n) {
-        edge.meter.add(scale ? fresh.records * edge.sampled_records / seen_records : edge.sampled_records,
-                       scale && seen_bytes > 0 ? fresh.bytes * edge.sampled_bytes / seen_bytes : edge.sampled_bytes);
-        edge.sampled_records = 0;
-        edge.sampled_bytes = 0;
-      }
-    }
-  }
-  skipped_ = false;
+  tickProducers(unseen);
   // What consumers got, by partition; shared evenly where several groups read the same one.
   std::map<std::pair<std::string, std::int32_t>, int> readers;
   for (const auto& [key, edge] : edges_) {

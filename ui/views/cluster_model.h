@@ -126,7 +126,6 @@ class ClusterModel {
     QString topic;           // that a producer wrote to when the edge appeared
     RateMeter meter;
     double sampled_records = 0;  // since the last tick, from events
-    double sampled_bytes = 0;
     bool live = false;           // part of the picture now
   };
   // What one node copies from another: the partitions that the first leads and the second follows.
@@ -219,6 +218,7 @@ class ClusterModel {
     std::map<BrokerId, int> leads;
     std::vector<Pair> pairs;
     std::vector<Copied> copied;  // by partition
+    std::vector<Copied> led;     // what leaders had appended, by partition; of no pair
   };
   void rebuildNodes();
   void rebuildNodeList();
@@ -229,7 +229,8 @@ class ClusterModel {
   void refreshProducers(std::int64_t now_ms);
   void rebuildEdges();
   void refreshSpreads();
-  static void spread(Spread& known, const std::shared_ptr<const observe::TopicView>& topic);
+  void spread(Spread& known, const std::shared_ptr<const observe::TopicView>& topic) const;
+  void tickProducers(bool unseen);
   void judgeEdges();
   [[nodiscard]] bool silent(BrokerId leader) const;  // nobody there, or paused
   void rebuildLinks();
@@ -264,7 +265,7 @@ class ClusterModel {
   std::uint64_t looked_ = 0;
   std::function<std::int64_t()> wall_;
   std::function<LagStatus(const QString&)> judge_;
-  std::map<std::int32_t, Rise> taken_in_;                                 // by nodes
+  std::map<std::int32_t, double> unowned_;                                // records since the last tick of nobody who is drawn, by nodes
   std::map<std::pair<std::string, std::int32_t>, Rise> handed_out_;       // by leaders of partitions
   // Keys of the newest batches by partition, for the squares on the way to consumers.
   struct Remembered {
@@ -273,7 +274,6 @@ class ClusterModel {
   };
   std::map<std::pair<std::string, std::int32_t>, std::deque<Remembered>> newest_;
   std::uint64_t last_version_ = 0;
-  bool skipped_ = false;  // batches were left out since the last tick
   std::int64_t ticked_ms_ = -1;  // the last tick
   bool moving_ = false;
 };

@@ -62,6 +62,7 @@ class TestCluster : public QObject {
   void replica_rows_are_painted_with_tokens();
   void an_edge_appears_with_its_rate();
   void rates_are_right_when_the_page_comes_back();
+  void nothing_goes_to_who_leads_nothing_of_the_topic();
   void links_count_what_was_produced();
   void nothing_flows_to_a_node_that_is_out();
   void the_table_has_the_rates_of_now();
@@ -193,11 +194,50 @@ void TestCluster::rates_are_right_when_the_page_comes_back() {
   QVERIFY2(std::abs(produced() - 4) < 0.6, qPrintable(QString::number(produced())));
   for (int i = 0; i < 300; ++i) {
     f.now += 100;
+    f.session.appendRecord("__consumer_offsets", i % 4, RecordRow());  // commits are nothing that a producer sent
     f.session.tick(100);
   }
   f.frame(100);
   f.canvas().tickNow();
   QVERIFY2(std::abs(produced() - 4) < 0.6, qPrintable(QString::number(produced())));
+}
+
+void TestCluster::nothing_goes_to_who_leads_nothing_of_the_topic() {
+  FakeSession::Options options;
+  options.nodes = 3;
+  FakeSession session(options);
+  ClusterModel model;
+  std::int64_t now = 10'000;
+  for (int i = 0; i < 20; ++i) {
+    now += 100;
+    session.tick(100);
+    (void)model.take(session.view(), now);
+    if (i % 10 == 9) {
+      model.tick(now);
+    }
+  }
+  const auto edge_to = [&](std::int32_t id) {
+    return std::any_of(model.edges().begin(), model.edges().end(), [&](const auto& each) {
+      return each.second.kind == ClusterModel::Edge::Kind::produce && model.nodes()[each.second.node].id == id;
+    });
+  };
+  QVERIFY(edge_to(1) && edge_to(2) && edge_to(3));
+  // All that node 3 led is led by node 1 now.
+  auto view = std::make_shared<hw::observe::ClusterView>(*session.view());
+  auto topics = std::make_shared<std::remove_const_t<std::remove_reference_t<decltype(*view->topics)>>>(*view->topics);
+  auto orders = std::make_shared<hw::observe::TopicView>(*topics->at("demo.orders"));
+  for (auto& partition : orders->partitions) {
+    if (partition->leader == hw::BrokerId(3)) {
+      auto moved = std::make_shared<hw::observe::PartitionView>(*partition);
+      moved->leader = hw::BrokerId(1);
+      partition = std::move(moved);
+    }
+  }
+  (*topics)["demo.orders"] = std::move(orders);
+  view->topics = std::move(topics);
+  (void)model.take(view, now + 100);
+  QVERIFY(edge_to(1) && edge_to(2));
+  QVERIFY(!edge_to(3));
 }
 
 // What nodes copy is told in the measure of everything else: what was produced.
