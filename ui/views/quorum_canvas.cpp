@@ -81,8 +81,23 @@ bool only_asked(const Election& e) {
   return e.outcome == Election::Outcome::refused || e.outcome == Election::Outcome::unanswered || e.outcome == Election::Outcome::found;
 }
 
+// Whoever only asks whether it would win is still in the epoch of before.
+std::int32_t sought_epoch(const Election& e) {
+  const bool stood = e.decided() || std::any_of(e.bands.begin(), e.bands.end(), [&](const Election::Band& band) {
+                       return band.role == event::QuorumRole::candidate && band.epoch == e.epoch && band.from_ms >= e.began_ms;
+                     });
+  return stood ? e.epoch : e.epoch + 1;
+}
+
 QString took_text(const Election& e) {
   return e.tookMs() >= 0 ? QuorumCanvas::tr("%1 ms").arg(e.tookMs()) : QString();
+}
+
+// The end of the chart: a little behind the last step. Who follows, or answers, long after the decision would only squeeze it.
+std::int64_t drawn_until(const Election& e) {
+  const std::int64_t last =
+      e.decided() ? std::min(e.ended_ms, e.decided_ms + std::max<std::int64_t>(40, (e.decided_ms - e.began_ms) / 2)) : e.ended_ms;
+  return std::max({e.decided_ms, last, e.began_ms + 20});
 }
 
 struct BandLook {
@@ -288,17 +303,18 @@ QString QuorumCanvas::objectSentence(int index) const {
   }
   const Listed& row = rows_[static_cast<std::size_t>(index - replicas())];
   const Election& e = elections_[static_cast<std::size_t>(row.newest)];
-  const QString said = tr("Election of epoch %1 at %2: %3. %4").arg(e.epoch).arg(format_time(e.began_ms), e.reason, story(e));
+  const QString said = tr("Election of epoch %1 at %2: %3. %4").arg(sought_epoch(e)).arg(format_time(e.began_ms), e.reason, story(e));
   return row.count == 1 ? said : tr("%1 So it came %2 times.").arg(said).arg(row.count);
 }
 
 QString QuorumCanvas::story(const Election& e) {
   QStringList out;
+  const std::int64_t end = drawn_until(e);
   const auto voters = [&](bool pre_vote, std::int32_t candidate, bool granted) {
     QStringList ids;
     for (const Election::Vote& vote : e.votes) {
       const QString id = QString::number(vote.voter);
-      if (vote.pre_vote == pre_vote && vote.candidate == candidate && vote.granted == granted && !ids.contains(id)) {
+      if (vote.at_ms <= end && vote.pre_vote == pre_vote && vote.candidate == candidate && vote.granted == granted && !ids.contains(id)) {
         ids << id;
       }
     }
@@ -483,7 +499,7 @@ void QuorumCanvas::paintReplica(QPainter& p, int index, double left, double widt
 void QuorumCanvas::paintChart(QPainter& p, const Places& at, const Election& e) {
   const Colors& c = Theme::current().colors();
   paint_hline(p, 0, wide(), at.chart - 4, c.border);
-  const QString title = only_asked(e) ? tr("Pre-vote of epoch %1").arg(e.epoch + 1) : tr("Election of epoch %1").arg(e.epoch);
+  const QString title = (only_asked(e) ? tr("Pre-vote of epoch %1") : tr("Election of epoch %1")).arg(sought_epoch(e));
   const double y = at.chart + 14;
   text_left(p, kPad, y, title, FontRole::body_strong, c.text);
   const QString took = e.decided() ? took_text(e) : (only_asked(e) ? outcome(e).section(QLatin1Char(':'), 0, 0) : tr("runs"));
@@ -491,10 +507,7 @@ void QuorumCanvas::paintChart(QPainter& p, const Places& at, const Election& e) 
   const double after = kPad + text_width(title, FontRole::body_strong) + 12;
   text_left(p, after, y, format_time(e.began_ms).section(QLatin1Char('.'), 0, 0), FontRole::control, c.text2);
   text_fit(p, kPad, y + 19, wide() - 2 * kPad, e.reason, FontRole::control, c.text2);
-  // Time: a little before the first step, a little behind the last; who follows long after the decision would only squeeze it.
-  const std::int64_t last =
-      e.decided() ? std::min(e.ended_ms, e.decided_ms + std::max<std::int64_t>(40, (e.decided_ms - e.began_ms) / 2)) : e.ended_ms;
-  const std::int64_t end = std::max({e.decided_ms, last, e.began_ms + 20});
+  const std::int64_t end = drawn_until(e);
   const auto span = static_cast<double>(end - e.began_ms);
   const double from = -0.12 * span;
   const double to = 1.22 * span;
@@ -585,6 +598,8 @@ void QuorumCanvas::paintChart(QPainter& p, const Places& at, const Election& e) 
   }
   // Votes: from who voted to who asked.
   p.setRenderHint(QPainter::Antialiasing, true);
+  constexpr double kBeside = 8;
+  std::map<std::pair<std::int32_t, std::int32_t>, double> asked_before;  // what somebody answers twice within a moment stands beside each other
   for (const Election::Vote& vote : e.votes) {
     const auto voter = lanes.find(vote.voter);
     const auto candidate = lanes.find(vote.candidate);
@@ -595,8 +610,10 @@ void QuorumCanvas::paintChart(QPainter& p, const Places& at, const Election& e) 
       continue;
     }
     const bool down = candidate->second > voter->second;
-    const QPointF tail(x_of(vote.at_ms), voter->second + (down ? kBand / 2 : -kBand / 2));
-    const QPointF tip(x_of(vote.at_ms) + 10, candidate->second + (down ? -kBand / 2 : kBand / 2));
+    double& before = asked_before.try_emplace({vote.voter, vote.candidate}, -kBeside).first->second;
+    const double x = before = std::max(x_of(vote.at_ms), before + kBeside);
+    const QPointF tail(x, voter->second + (down ? kBand / 2 : -kBand / 2));
+    const QPointF tip(x + 10, candidate->second + (down ? -kBand / 2 : kBand / 2));
     const QColor color = vote.granted ? c.leader : c.err;
     QPen pen(color, 1.5, vote.pre_vote ? Qt::DashLine : Qt::SolidLine, Qt::FlatCap);
     p.setPen(pen);

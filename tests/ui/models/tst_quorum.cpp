@@ -212,6 +212,24 @@ class TestQuorum : public QObject {
     QCOMPARE(of(2), std::ptrdiff_t{4});  // follower, pre-vote, candidate, leader
   }
 
+  // A vote that comes when all is decided is not in the chart, and so not in its words.
+  void whoVotesTooLateIsNotTold() {
+    Feed feed;
+    feed.quorum();
+    feed.ms += 60'000;
+    feed.role(2, event::QuorumRole::prospective, 1, 1, event::QuorumCause::leader_silent);
+    feed.ms += 2;
+    feed.vote(3, 2, 1, true, true);
+    feed.role(2, event::QuorumRole::candidate, 2, -1, event::QuorumCause::pre_votes_won);
+    feed.vote(3, 2, 2, false, true);
+    feed.role(2, event::QuorumRole::leader, 2, 2, event::QuorumCause::votes_won);
+    feed.ms += 5'000;
+    feed.vote(1, 2, 2, false, true);
+    const std::vector<Election> all = election_history(*feed.reducer.publish());
+    const QString story = QuorumCanvas::story(all.back());
+    QVERIFY2(story.contains(QStringLiteral("node 2 stood: 3 voted for it")), qPrintable(story));
+  }
+
   void whatEndedBeforeItLedIsNoReason() {
     Feed feed;
     feed.quorum();
