@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/models/event_journal.h"
 
-#include <QCoreApplication>
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 #include <variant>
+
+#include <QCoreApplication>
 
 #include "ui/models/client_facts.h"
 #include "ui/painting/text.h"
@@ -110,7 +112,14 @@ const EventJournal::Changes& EventJournal::take(const observe::ClusterView& view
       }
       changed_.clear();
     }
-    std::for_each(first, recent.end(), [&](const observe::RecentEvent& each) { add(each, view); });
+    // Nodes tell what happened one after the other: by time it was otherwise.
+    std::vector<const observe::RecentEvent*> by_time;
+    by_time.reserve(static_cast<std::size_t>(recent.end() - first));
+    std::transform(first, recent.end(), std::back_inserter(by_time), [](const observe::RecentEvent& each) { return &each; });
+    std::stable_sort(by_time.begin(), by_time.end(), [](const auto* a, const auto* b) { return a->at.ms < b->at.ms; });
+    for (const observe::RecentEvent* each : by_time) {
+      add(*each, view);
+    }
     last_number_ = recent.back().number;
     std::erase_if(growing_, [&](const auto& each) {
       const Run* run = find(each.second.run);

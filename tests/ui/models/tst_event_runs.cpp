@@ -145,6 +145,20 @@ class TestEventRuns : public QObject {
     QCOMPARE(model.about(3), Selection::ofTopic(QStringLiteral("orders")));
   }
 
+  // One node's events come after another's, also where they happened before them.
+  void rowsAreInOrderOfTime() {
+    Story story(3);
+    EventModel model;
+    model.setAll(true);
+    story.at(kBegin + 696);
+    story.happen(event::NodeReady{BrokerId(1)}, 1);
+    story.at(kBegin + 695);
+    story.happen(event::NodeStopped{BrokerId(2), false, {}}, 2);
+    model.update(story.publish());
+    QCOMPARE(model.rowCount(), 2);
+    QVERIFY2(said(model, 0).contains(QStringLiteral("Node 2 was killed")), qPrintable(said(model, 0)));
+  }
+
   void whatMattersIsNotPushedOut() {
     Story story(3);
     EventModel model;
