@@ -309,9 +309,9 @@ void TopicsPage::fitColumns() {
   // A column goes before the name and the groups have less than their 320: nothing is to be scrolled sideways.
   table()->setColumnHidden(TopicModel::rate_out, wide < 930);
   table()->setColumnHidden(TopicModel::factor, wide < 980);
-  table()->setColumnHidden(TopicModel::rate_in, wide < 800);
-  table()->setColumnHidden(TopicModel::policy, wide < 740);
-  const int widths[] = {0, 52, 38, 112, 72, 70, 58, 58, 88, 0, wide < 1000 ? 72 : 90};
+  table()->setColumnHidden(TopicModel::rate_in, wide < 812);
+  table()->setColumnHidden(TopicModel::policy, wide < 752);
+  const int widths[] = {0, 52, 38, 112, 72, 94, 58, 58, 88, 0, wide < 1000 ? 72 : 90};
   int used = 0;
   for (int i = TopicModel::partitions; i < TopicModel::column_count; ++i) {
     if (i != TopicModel::groups && !table()->isColumnHidden(i)) {
