@@ -719,7 +719,7 @@ void QuorumCanvas::paintList(QPainter& p, const Places& at) {
     } else if (hovered() == replicas() + row) {
       p.fillRect(rect.adjusted(0, 0, 0, -1), c.hover);
     }
-    text_left(p, kPad, y, tr("epoch %1").arg(e.epoch), FontRole::data, c.text);
+    text_left(p, kPad, y, tr("epoch %1").arg(e.outcome == Election::Outcome::runs ? sought_epoch(e) : e.epoch), FontRole::data, c.text);
     const QString came = count == 1 ? outcome(e) : tr("%1, %2 times").arg(outcome(e)).arg(count);
     const bool open = e.outcome == Election::Outcome::runs || e.outcome == Election::Outcome::unanswered;
     text_fit(p, kPad + 80, y, 196, came, FontRole::control, open ? c.warn_t : c.text);
