@@ -547,7 +547,9 @@ void ClusterModel::takeBatch(const event::BatchAppended& batch, std::int64_t now
   const auto producer = producerOf(batch.connection, now_ms, added);
   const auto records = static_cast<double>(batch.last_offset - batch.base_offset + 1);
   if (!producer) {
-    unowned_[nodes_[node].id] += records;
+    if (batch.connection.value() != 0) {  // what a follower copied came over none
+      unowned_[nodes_[node].id] += records;
+    }
     return;
   }
   Producer& from = producers_[*producer];

@@ -62,6 +62,7 @@ class TestCluster : public QObject {
   void replica_rows_are_painted_with_tokens();
   void an_edge_appears_with_its_rate();
   void rates_are_right_when_the_page_comes_back();
+  void copies_take_nothing_from_producers();
   void nothing_goes_to_who_leads_nothing_of_the_topic();
   void links_count_what_was_produced();
   void nothing_flows_to_a_node_that_is_out();
@@ -200,6 +201,36 @@ void TestCluster::rates_are_right_when_the_page_comes_back() {
   f.frame(100);
   f.canvas().tickNow();
   QVERIFY2(std::abs(produced() - 4) < 0.6, qPrintable(QString::number(produced())));
+}
+
+// Followers tell of what they append, too: nobody produced it there.
+void TestCluster::copies_take_nothing_from_producers() {
+  FakeSession::Options options;
+  options.nodes = 3;
+  FakeSession session(options);
+  ClusterModel model;
+  std::int64_t now = 10'000;
+  for (int i = 0; i < 40; ++i) {
+    now += 100;
+    session.tick(100);
+    auto view = std::make_shared<hw::observe::ClusterView>(*session.view());
+    auto copies = view->batches;
+    for (auto& copy : copies) {
+      auto& batch = std::get<hw::event::BatchAppended>(copy.event);
+      batch.node = hw::BrokerId(batch.node.value() % 3 + 1);
+      batch.connection = hw::ConnectionId(0);
+    }
+    view->batches.insert(view->batches.end(), copies.begin(), copies.end());
+    (void)model.take(view, now);
+    if (i % 10 == 9) {
+      model.tick(now);
+    }
+  }
+  double sum = 0;
+  for (const auto& [key, edge] : model.edges()) {
+    sum += edge.kind == ClusterModel::Edge::Kind::produce ? edge.meter.records_per_second() : 0;
+  }
+  QVERIFY2(std::abs(sum - 4) < 0.6, qPrintable(QString::number(sum)));
 }
 
 void TestCluster::nothing_goes_to_who_leads_nothing_of_the_topic() {
