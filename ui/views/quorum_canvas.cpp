@@ -663,7 +663,9 @@ void QuorumCanvas::paintLegend(QPainter& p, double y, const Election& e, const s
     arrow(c.leader, false, tr("votes"));
   }
   if (any(true, false)) {
-    arrow(c.err, false, tr("says no"));
+    // As it is drawn: a vote that is refused has a full line, a question whether one would vote has not.
+    const bool asked = std::all_of(e.votes.begin(), e.votes.end(), [](const Election::Vote& v) { return v.granted || v.pre_vote; });
+    arrow(c.err, asked, tr("says no"));
   }
   for (const event::QuorumRole role : unnamed) {
     if (role == event::QuorumRole::follower || role == event::QuorumRole::leader) {
