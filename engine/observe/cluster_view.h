@@ -164,6 +164,17 @@ struct QuorumView {
   std::vector<Tracked> tracked;  // by `leader` in `epoch`; by id
   std::vector<Step> history;     // oldest first, the newest kStepsMax
   static constexpr std::size_t kStepsMax = 400;
+
+  // Starts and ends of nodes, oldest first, the newest kLivesMax: elections are told with their causes, which events forget sooner.
+  struct Life {
+    WallTime at;
+    BrokerId node;
+    bool ended = false;
+    bool clean = false;  // ended: after a shutdown
+  };
+
+  std::vector<Life> lives;
+  static constexpr std::size_t kLivesMax = 200;
 };
 
 struct ConnectionView {

@@ -256,6 +256,14 @@ void Reducer::remember_step(const event::Stamped& stamped) {
   history.push_back({stamped.at, std::make_shared<const event::Any>(stamped.event)});
 }
 
+void Reducer::remember_life(const QuorumView::Life& life) {
+  std::vector<QuorumView::Life>& lives = quorum().lives;
+  if (lives.size() == QuorumView::kLivesMax) {
+    lives.erase(lives.begin());
+  }
+  lives.push_back(life);
+}
+
 // --------------------------------------------------------------------------------------------------
 // nodes, connections
 
@@ -277,6 +285,7 @@ bool Reducer::on(const event::NodeStarted& e, const event::Stamped& s) {
   if (!e.cluster_id.empty()) {
     cluster_id_ = e.cluster_id;
   }
+  remember_life({s.at, e.node, false, false});
   return true;
 }
 
@@ -293,6 +302,7 @@ bool Reducer::on(const event::NodeStopped& e, const event::Stamped& s) {
   view.since = s.at;
   view.why = e.why;
   node_gone(e.node, s.at);
+  remember_life({s.at, e.node, true, e.clean});
   return true;
 }
 

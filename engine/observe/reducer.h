@@ -95,6 +95,7 @@ class Reducer {
   QuorumView& quorum();
   QuorumReplicaView& quorum_replica(BrokerId node);
   void remember_step(const event::Stamped& stamped);
+  void remember_life(const QuorumView::Life& life);
   void end_leadership();
 
   // One per kind of event. True: the event belongs into the list of recent events.

@@ -69,15 +69,8 @@ QString reason_of(const event::QuorumRoleChanged& e, std::int32_t before, bool f
 class Builder {
  public:
   explicit Builder(const observe::ClusterView& view) : view_(view) {
-    for (const auto& told : *view.recent) {
-      if (told.event == nullptr) {
-        continue;
-      }
-      if (const auto* stopped = std::get_if<event::NodeStopped>(told.event.get())) {
-        lives_.push_back({stopped->node.value(), told.at.ms, true});
-      } else if (const auto* started = std::get_if<event::NodeStarted>(told.event.get())) {
-        lives_.push_back({started->node.value(), told.at.ms, false});
-      }
+    for (const observe::QuorumView::Life& life : view.quorum->lives) {
+      lives_.push_back({life.node.value(), life.at.ms, life.ended});
     }
   }
 
@@ -210,12 +203,12 @@ class Builder {
 
   // Whether the node of the leader before has ended since it leads, and when.
   void find_end(Election& election) const {
-    for (auto it = view_.recent->rbegin(); it != view_.recent->rend() && election.before >= 0; ++it) {
-      const auto* stopped = it->event == nullptr ? nullptr : std::get_if<event::NodeStopped>(it->event.get());
-      if (stopped != nullptr && stopped->node.value() == election.before && it->at.ms <= election.began_ms &&
-          it->at.ms >= std::max(election.began_ms - kMissedWithinMs, led_since_ms_)) {
-        election.silent_since_ms = it->at.ms;
-        election.killed = !stopped->clean;
+    const auto& lives = view_.quorum->lives;
+    for (auto life = lives.rbegin(); life != lives.rend() && election.before >= 0; ++life) {
+      if (life->ended && life->node.value() == election.before && life->at.ms <= election.began_ms &&
+          life->at.ms >= std::max(election.began_ms - kMissedWithinMs, led_since_ms_)) {
+        election.silent_since_ms = life->at.ms;
+        election.killed = !life->clean;
         return;
       }
     }
