@@ -23,6 +23,16 @@ QString records_rate(double per_second) {
   return number == QStringLiteral("1") ? tr(T("1 record/s")) : tr(T("%1 records/s")).arg(number);
 }
 
+// Whose lag speaks for the group: the largest; of a group that is stalled, the largest of those that stand still.
+std::size_t speaker(const GroupFacts& f) {
+  auto best = static_cast<std::size_t>(f.worst);
+  for (std::size_t i = 0; f.status == LagStatus::stalled && i < f.parts.size(); ++i) {
+    const bool better = f.parts[best].status != LagStatus::stalled || f.parts[i].lag.records > f.parts[best].lag.records;
+    best = f.parts[i].status == LagStatus::stalled && better ? i : best;
+  }
+  return best;
+}
+
 }  // namespace
 
 QString idle_words(const observe::GroupView& group, int partitions) {
@@ -89,7 +99,8 @@ GroupVerdict why(const GroupFacts& f, const std::vector<KeyCounter::Share>& keys
       v.sentences << tr(T("Nothing new arrives."));
     }
   } else {
-    const GroupFacts::Part& worst = f.parts[static_cast<std::size_t>(f.worst)];
+    const GroupFacts::Part& worst = f.parts[speaker(f)];
+    const bool stands = f.status == LagStatus::stalled && worst.status == LagStatus::stalled;
     v.topic = QString::fromStdString(worst.topic);
     v.partition = worst.partition.value();
     const auto with_lag = std::count_if(f.parts.begin(), f.parts.end(), [](const GroupFacts::Part& p) { return p.lag.records > 0; });
@@ -99,13 +110,17 @@ GroupVerdict why(const GroupFacts& f, const std::vector<KeyCounter::Share>& keys
     const double in_worst = worst.window.arriving(worst.now);
     const double of_worst = worst.window.handled(worst.now);
     const bool waits = in_worst < kNothing && of_worst < kNothing && worst.status != LagStatus::stalled;
-    const bool whole = known && handled >= kNothing && (spread || waits);
+    const bool whole = known && handled >= kNothing && (spread || waits) && !stands;
     const std::int64_t lag = whole ? f.lag_records : worst.lag.records;
     if (!whole) {
       v.arriving = in_worst;
       v.handled = of_worst;
     }
-    if (v.headline.isEmpty()) {
+    if (v.headline.isEmpty() && stands) {
+      v.headline = tr(T("Partition %1 of %2 stands still at %3, while %4 records wait there."))
+                       .arg(v.partition)
+                       .arg(v.topic, format_count(worst.now.committed), format_count(worst.lag.records));
+    } else if (v.headline.isEmpty()) {
       v.headline = with_lag == 1 ? tr(T("All lag is on partition %1 of %2.")).arg(v.partition).arg(v.topic)
                    : spread      ? tr(T("The lag is spread over %1 partitions; partition %2 of %3 has the most, %4 %."))
                                        .arg(format_count(with_lag)).arg(v.partition).arg(v.topic).arg(std::lround(share * 100))

@@ -92,6 +92,7 @@ class TestOperate : public QObject {
   void aSpreadLagIsToldOfTheGroup();
   void rowsOfGroupsAgree();
   void lagOutlivesItsCoordinator();
+  void whatStandsStillIsNamed();
   void oneStatusOfAGroup();
   void rowsFollowWithoutReset();
 };
@@ -663,6 +664,40 @@ void TestOperate::lagOutlivesItsCoordinator() {
   }
   QVERIFY2(model.facts(QStringLiteral("reports"))->watched_ms > 30'000,
            qPrintable(QString::number(model.facts(QStringLiteral("reports"))->watched_ms)));
+}
+
+// A group is stalled where one of its partitions stands still; that one is named, not the one with more lag that goes on.
+void TestOperate::whatStandsStillIsNamed() {
+  GroupFacts f;
+  auto group = std::make_shared<observe::GroupView>();
+  group->id = "invoices";
+  group->state = "Stable";
+  group->members.resize(1);
+  f.group = group;
+  f.lag_known = true;
+  f.parts.resize(2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    GroupFacts::Part& part = f.parts[i];
+    part.topic = "orders";
+    part.partition = PartitionIndex(static_cast<std::int32_t>(i));
+    for (std::int64_t s = 0; s < 40; ++s) {
+      part.now = {1'000'000 + s * 1'000, i == 0 ? s * 2 : 69, i == 0 ? 200 + s * 3 : 80 + s};
+      part.window.add(part.now);
+    }
+    part.lag.known = true;
+    part.lag.records = part.lag.offsets = part.now.end - part.now.committed;
+    part.status = i == 0 ? LagStatus::slow : LagStatus::stalled;
+    f.lag_records += part.lag.records;
+  }
+  f.lag_offsets = f.lag_records;
+  f.worst = 0;
+  f.status = LagStatus::stalled;
+  const GroupVerdict verdict = why(f, {}, 1'040'000);
+  QCOMPARE(verdict.partition, 1);
+  QCOMPARE(verdict.headline, QStringLiteral("Partition 1 of orders stands still at 69, while 50 records wait there."));
+  QVERIFY2(verdict.catch_up.contains(QStringLiteral("nothing is handled")), qPrintable(verdict.catch_up));
+  f.status = LagStatus::slow;
+  QCOMPARE(why(f, {}, 1'040'000).partition, 0);
 }
 
 // The table, the pane and the filter ask the same: a group that rebalances is neither slow nor ok.
