@@ -285,7 +285,9 @@ void MessagesPage::exportDialog() {
 }
 
 void MessagesPage::onExported(const QString& error, std::int64_t records) {
+  export_told_.invalidate();
   refreshState();
+  export_told_.start();
   note_->setText(error.isEmpty() ? tr("%1 records in %2").arg(format_count(records), QFileInfo(export_.path()).fileName())
                                  : tr("not exported: %1").arg(error));
   note_->setToolTip(error.isEmpty() ? export_.path() : error);

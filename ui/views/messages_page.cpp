@@ -622,6 +622,11 @@ std::int64_t MessagesPage::held() const {
 }
 
 void MessagesPage::refreshState() {
+  constexpr qint64 kExportToldMs = 6'000;
+  if (export_told_.isValid() && export_told_.elapsed() < kExportToldMs && !export_.running()) {
+    return;
+  }
+  export_told_.invalidate();
   QStringList parts;
   if (export_.running()) {
     parts << tr("exporting, %1 %").arg(export_.progress().percent());

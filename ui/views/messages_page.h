@@ -172,6 +172,7 @@ class MessagesPage : public Page {
   std::optional<Selection> pending_;  // to be shown when the page is, or when its rows have come
   std::optional<Selection> expected_;  // comes with the tail
   std::int64_t unseen_ = 0;
+  QElapsedTimer export_told_;  // the note says what came of an export, for some seconds
   bool newer_ = false;  // it is said that newer ones wait
   std::int64_t behind_hits_ = 0;
   std::int64_t behind_records_ = 0;
