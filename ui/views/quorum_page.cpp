@@ -36,7 +36,7 @@ namespace hw::ui {
 namespace {
 
 constexpr int kTickMs = 500;
-constexpr int kCalmTickMs = 2'000;  // while a controller leads and a majority answers: only ages change
+constexpr int kCalmTickMs = 5'000;  // while a controller leads and a majority answers: only ages change
 constexpr std::int64_t kFirstRead = 400;
 constexpr std::int64_t kReadPatienceMs = 3'000;
 constexpr int kSide = 436;
