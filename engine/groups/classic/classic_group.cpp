@@ -430,7 +430,7 @@ void ClassicGroup::compute_subscription() {
   subscribed_ = std::move(topics);
 }
 
-std::optional<Subscription> decode_subscription(const Bytes& metadata) {
+std::optional<wire::ConsumerProtocolSubscription> decode_subscription_message(const Bytes& metadata) {
   wire::Reader reader(metadata);
   const std::int16_t version = reader.int16();
   wire::ConsumerProtocolSubscription message;
@@ -440,9 +440,17 @@ std::optional<Subscription> decode_subscription(const Bytes& metadata) {
               std::min(version, wire::ConsumerProtocolSubscription::kHighestVersion))) {
     return std::nullopt;
   }
+  return message;
+}
+
+std::optional<Subscription> decode_subscription(const Bytes& metadata) {
+  std::optional<wire::ConsumerProtocolSubscription> message = decode_subscription_message(metadata);
+  if (!message) {
+    return std::nullopt;
+  }
   Subscription result;
-  result.topics = std::move(message.topics);
-  for (const auto& topic : message.owned_partitions) {
+  result.topics = std::move(message->topics);
+  for (const auto& topic : message->owned_partitions) {
     for (const auto partition : topic.partitions) {
       result.owned.emplace_back(topic.topic, partition);
     }

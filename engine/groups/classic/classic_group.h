@@ -36,6 +36,7 @@
 #include "engine/groups/classic/rebalance_tracker.h"
 #include "engine/groups/coordinator.h"
 #include "engine/groups/runtime/group.h"
+#include "engine/wire/msg/consumer_protocol_subscription.h"
 #include "engine/wire/msg/group_metadata_value.h"
 
 namespace hw::groups {
@@ -251,6 +252,7 @@ struct Subscription {
 };
 
 // Nothing where the bytes are not that.
+[[nodiscard]] std::optional<wire::ConsumerProtocolSubscription> decode_subscription_message(const Bytes& metadata);
 [[nodiscard]] std::optional<Subscription> decode_subscription(const Bytes& metadata);
 
 // What a member of the consumer protocol was assigned; empty where the bytes are not that.

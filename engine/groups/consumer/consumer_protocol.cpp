@@ -229,17 +229,7 @@ void ConsumerProtocol::heartbeat(Shard& shard, const Request& request,
           triggers_of(step, known_before, returned, member)},
          now);
   }
-  finish(
-      shard,
-      [this, done, response = std::move(response)](ErrorCode error, Now) {
-        Response answer = response;
-        if (error != ErrorCode::none) {
-          answer = Response();
-          answer.error_code = error;
-        }
-        runtime_.answer(done, std::move(answer));
-      },
-      now);
+  answer_when_finished(shard, done, std::move(response), now);
 }
 
 std::optional<Refusal> ConsumerProtocol::reach_group(Shard& shard, const Request& request,
@@ -356,6 +346,10 @@ void ConsumerProtocol::leave(Shard& shard, const Request& request, Now now,
   } else {
     fence(shard, id, {request.member_id}, Cause::member_left, request.member_id + " left", now);
   }
+  answer_when_finished(shard, done, std::move(response), now);
+}
+
+void ConsumerProtocol::answer_when_finished(Shard& shard, const Done<Response>& done, Response response, Now now) {
   finish(
       shard,
       [this, done, response = std::move(response)](ErrorCode error, Now) {

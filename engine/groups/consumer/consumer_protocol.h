@@ -115,6 +115,8 @@ class ConsumerProtocol {
 
   void leave(Shard& shard, const wire::ConsumerGroupHeartbeatRequest& request, Now now,
              const Done<Response>& done);
+  // Appends what was staged; the answer leaves when that is committed, or is the error.
+  void answer_when_finished(Shard& shard, const Done<Response>& done, Response response, Now now);
   void refuse(const Done<Response>& done, Refusal why);
   // The group that the request is for, made or upgraded where it joins; or the refusal.
   [[nodiscard]] std::optional<Refusal> reach_group(

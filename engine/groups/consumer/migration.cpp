@@ -39,22 +39,17 @@ Assignment by_id(const Topics& topics, const metadata::MetadataImage& image) {
 
 std::optional<ClassicSubscription> read_subscription(const Bytes& metadata,
                                                      const metadata::MetadataImage& image) {
-  wire::Reader reader(metadata);
-  const std::int16_t version = reader.int16();
-  wire::ConsumerProtocolSubscription message;
-  // Newer versions than ours only add to the end.
-  if (!reader.ok() || version < 0 ||
-      !decode(reader, message,
-              std::min(version, wire::ConsumerProtocolSubscription::kHighestVersion))) {
+  const std::optional<wire::ConsumerProtocolSubscription> message = decode_subscription_message(metadata);
+  if (!message) {
     return std::nullopt;
   }
   ClassicSubscription said;
-  const std::set<std::string> topics(message.topics.begin(), message.topics.end());
+  const std::set<std::string> topics(message->topics.begin(), message->topics.end());
   said.topics.assign(topics.begin(), topics.end());
-  if (message.rack_id && !message.rack_id->empty()) {
-    said.rack = message.rack_id;
+  if (message->rack_id && !message->rack_id->empty()) {
+    said.rack = message->rack_id;
   }
-  said.owned = by_id(message.owned_partitions, image);
+  said.owned = by_id(message->owned_partitions, image);
   return said;
 }
 
