@@ -184,6 +184,15 @@ const QuorumReplica* QuorumFacts::find(std::int32_t id) const {
   return nullptr;
 }
 
+bool same_standing(const QuorumFacts& a, const QuorumFacts& b) {
+  const auto same = [](const QuorumReplica& x, const QuorumReplica& y) {
+    return x.id == y.id && x.answers == y.answers && x.state == y.state && x.glyph == y.glyph && x.role == y.role;
+  };
+  return a.leader == b.leader && a.epoch == b.epoch && a.answering == b.answering && a.verdict == b.verdict &&
+         std::equal(a.voters.begin(), a.voters.end(), b.voters.begin(), b.voters.end(), same) &&
+         std::equal(a.observers.begin(), a.observers.end(), b.observers.begin(), b.observers.end(), same);
+}
+
 QuorumFacts quorum_facts(const observe::ClusterView& view, const std::vector<NodeCondition>& conditions, std::int64_t now_ms,
                          std::int64_t fetch_timeout_ms) {
   const observe::QuorumView& quorum = *view.quorum;

@@ -71,6 +71,9 @@ struct RunningVoters {
 };
 [[nodiscard]] RunningVoters running_voters(const observe::ClusterView& view);
 
+// Whether both tell the same of who leads, votes and answers; numbers that run while nothing happens (offsets, ages) may differ.
+[[nodiscard]] bool same_standing(const QuorumFacts& a, const QuorumFacts& b);
+
 // Whether the metadata can change at this moment: a controller leads, and a majority of the voters
 // answers it. Cheap. True where no voter is known.
 [[nodiscard]] bool quorum_commits(

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <utility>
 
 #include "ui/dialogs/question_dialog.h"
 #include "ui/filter/filter_box.h"
@@ -37,6 +38,9 @@ namespace {
 
 constexpr int kTickMs = 500;
 constexpr int kCalmTickMs = 5'000;  // while a controller leads and a majority answers: only ages change
+// While nothing is wrong the controller writes a record every half second that changes nothing. A look after each of them would
+// cost more than all else of an idle window.
+constexpr int kRestMs = 1'000;
 constexpr std::int64_t kFirstRead = 400;
 constexpr std::int64_t kReadPatienceMs = 3'000;
 constexpr int kSide = 436;
@@ -433,6 +437,13 @@ QuorumPage::QuorumPage(QWidget* parent)
       refresh();
     }
   });
+  rest_.setSingleShot(true);
+  rest_.setInterval(kRestMs);
+  connect(&rest_, &QTimer::timeout, this, [this] {
+    if (std::exchange(due_, false) && isVisible() && session() != nullptr && view() != nullptr) {
+      frame();
+    }
+  });
 }
 
 void QuorumPage::attach(Session* session) { Page::attach(session); }
@@ -570,15 +581,30 @@ void QuorumPage::showEvent(QShowEvent* event) {
 
 void QuorumPage::hideEvent(QHideEvent* event) {
   tick_.stop();
+  rest_.stop();  // shown again, it looks at once
   Page::hideEvent(event);
 }
 
-void QuorumPage::frame() { refresh(); }
+void QuorumPage::frame() {
+  const QuorumFacts facts = factsNow();
+  const bool calm = facts.leader >= 0 && !facts.lost() && same_standing(facts, canvas_->facts());
+  if (calm && rest_.isActive()) {
+    due_ = true;
+    return;
+  }
+  refresh();
+  rest_.start();
+}
+
+QuorumFacts QuorumPage::factsNow() const {
+  const SessionNodes& nodes = SessionNodes::of(session());
+  return quorum_facts(*view(), nodes.conditions(), clock_(), nodes.quorumFetchTimeoutMs());
+}
 
 void QuorumPage::refresh() {
   const observe::ClusterView& now = *view();
   const SessionNodes& nodes = SessionNodes::of(session());
-  QuorumFacts facts = quorum_facts(now, nodes.conditions(), clock_(), nodes.quorumFetchTimeoutMs());
+  QuorumFacts facts = factsNow();
   if (const auto trouble = session()->trouble(); trouble && facts.voters.empty()) {
     PageNotice notice;
     notice.kind = PageNotice::Kind::failed;

@@ -60,6 +60,7 @@ class QuorumPage : public Page, public CommandSource {
 
  private:
   void refresh();
+  [[nodiscard]] QuorumFacts factsNow() const;
   void readRecords();
   void showCounts();
   [[nodiscard]] bool mayVote() const;   // the selected node, as one more voter
@@ -91,6 +92,8 @@ class QuorumPage : public Page, public CommandSource {
   TextLabel* record_text_;  // the chosen record in full
   TableNotice* record_notice_;
   QTimer tick_;
+  QTimer rest_;       // runs after a look while nothing is wrong
+  bool due_ = false;  // a view came meanwhile
   std::shared_ptr<const void> quorum_seen_;
   std::vector<Election> elections_;
   DataReach reach_;

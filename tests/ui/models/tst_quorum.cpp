@@ -141,6 +141,35 @@ class TestQuorum : public QObject {
     QCOMPARE(facts.find(2)->fetched_ms, std::int64_t{0});
   }
 
+  // The page looks at once where more changed than numbers that run anyway.
+  void whatOnlyCountsOnIsNoChangeOfStanding() {
+    Feed feed;
+    feed.quorum();
+    const QuorumFacts before = feed.facts();
+    feed.ms += 900;
+    for (const int id : {1, 2, 3, 4}) {
+      feed.logs[id]->log_end_offset.set(102);
+      feed.logs[id]->high_watermark.set(102);
+    }
+    for (const int id : {2, 3, 4}) {
+      feed.followers[id]->fetched_at_ms.set(feed.ms);
+      feed.followers[id]->log_end_offset.set(102);
+    }
+    QuorumFacts now = feed.facts();
+    QVERIFY(now != before);
+    QVERIFY(same_standing(before, now));
+    feed(event::NodeStopped{BrokerId(3), false}, 3);
+    QVERIFY(!same_standing(now, feed.facts()));
+    now = feed.facts();
+    feed.role(2, event::QuorumRole::leader, 2, 2, event::QuorumCause::votes_won);
+    QVERIFY(!same_standing(now, feed.facts()));
+    // One more observer.
+    now = feed.facts();
+    feed(event::NodeStarted{.node = BrokerId(5)}, 5);
+    feed.role(5, event::QuorumRole::follower, 2, 2, event::QuorumCause::heard_of_leader);
+    QVERIFY(!same_standing(now, feed.facts()));
+  }
+
   // A controller that lost its majority is still written down as the leader for a moment.
   void withoutAMajorityNoSetChanges() {
     Feed feed;
