@@ -23,6 +23,7 @@ EventModel::EventModel(QObject* parent) : QAbstractTableModel(parent) {
 
 void EventModel::update(const observe::ClusterView& view) {
   const EventJournal::Changes& changes = journal_.take(view);
+  counted_ = false;
   if (changes.reset) {
     open_.clear();
     judgeAllAnew();
@@ -74,6 +75,24 @@ void EventModel::setSeverities(unsigned severities) {
 }
 
 EventJournal::Tally EventModel::count(Severity severity) const {
+  if (program_ == nullptr) {
+    return kept(severity);
+  }
+  if (!counted_) {
+    passed_ = {};
+    for (const auto& [id, run] : journal_.runs()) {
+      if (const std::size_t many = inList(run) ? hits(run) : 0; many > 0) {
+        EventJournal::Tally& tally = passed_[static_cast<std::size_t>(run.text.severity)];
+        ++tally.rows;
+        tally.events += static_cast<std::int64_t>(many);
+      }
+    }
+    counted_ = true;
+  }
+  return passed_[static_cast<std::size_t>(severity)];
+}
+
+EventJournal::Tally EventModel::kept(Severity severity) const {
   EventJournal::Tally out = journal_.kept(false, severity);
   if (all_) {
     const EventJournal::Tally details = journal_.kept(true, severity);
@@ -86,7 +105,7 @@ EventJournal::Tally EventModel::count(Severity severity) const {
 int EventModel::hidden() const {
   int all = 0;
   for (const Severity severity : kSeverities) {
-    all += count(severity).rows;
+    all += kept(severity).rows;
   }
   return all - shown_;
 }
@@ -95,6 +114,7 @@ int EventModel::hidden() const {
 
 void EventModel::judgeAllAnew() {
   later_.stop();
+  counted_ = false;
   judged_.clear();
   waiting_.clear();
   if (program_ != nullptr) {
@@ -132,10 +152,11 @@ std::vector<EventModel::Id> EventModel::judgeSome() {
 }
 
 std::size_t EventModel::judge(const Run& run, std::size_t most) {
+  counted_ = false;
   Judged& known = judged_[run.id];
   const auto count = static_cast<std::size_t>(run.count);
   if (count == 1) {
-    known = {1, true, {}};
+    known = {.seen = 1, .single = true, .hits = {}};
     if (matches(*program_, run.text, run.node, run.first_ms)) {
       known.hits.push_back(0);
     }
@@ -147,11 +168,22 @@ std::size_t EventModel::judge(const Run& run, std::size_t most) {
   known.seen = std::max(known.seen, run.gone);
   known.hits.erase(known.hits.begin(), std::lower_bound(known.hits.begin(), known.hits.end(), run.gone));
   const QString phrase = QLatin1Char('\n') + phrase_of(*run.alike);
+  if (run.gone > 0) {
+    // Their objects are not known any more; what is asked of them fails, what is asked of the row does not.
+    EventText whole = run.text;
+    whole.sentence = phrase;
+    whole.topic.clear();
+    whole.partition = -1;
+    whole.client.clear();
+    whole.about = whole.about.kind == Selection::Kind::group ? whole.about : Selection();
+    known.gone = matches(*program_, whole, run.node, run.first_ms);
+  }
   std::size_t judged = 0;
   for (; known.seen < count && judged < most; ++known.seen, ++judged) {
     const EventJournal::Part& part = run.parts[known.seen - run.gone];
     EventText text = journal_.describe(part);
     text.sentence += phrase;  // what the row says finds it, too
+    text.severity = run.text.severity;  // that of the row, which counts it
     if (matches(*program_, text, part.node.value(), part.at_ms)) {
       known.hits.push_back(known.seen);
     }
@@ -164,7 +196,15 @@ std::size_t EventModel::hits(const Run& run) const {
     return static_cast<std::size_t>(run.count);
   }
   const auto known = judged_.find(run.id);
-  return known == judged_.end() ? 0 : known->second.hits.size();
+  return known == judged_.end() ? 0 : known->second.hits.size() + goneHits(run);
+}
+
+std::size_t EventModel::goneHits(const Run& run) const {
+  if (program_ == nullptr) {
+    return run.gone;
+  }
+  const auto known = judged_.find(run.id);
+  return known != judged_.end() && known->second.gone ? run.gone : 0;
 }
 
 template <class Call>
@@ -190,7 +230,7 @@ std::vector<EventModel::Line> EventModel::linesOf(const Run& run) const {
   if (!shown) {
     return out;
   }
-  if (many == 1 && run.count > 1) {
+  if (many == 1 && run.count > 1 && goneHits(run) == 0) {
     eachHit(run, [&](std::size_t part) {
       out.push_back({run.id, static_cast<std::int64_t>(part)});
       return false;
@@ -456,7 +496,7 @@ EventText EventModel::textOf(const Run& run, std::int64_t part) const {
     const auto [first, last] = rowsOf(run.id);
     const auto left = static_cast<int>(hits(run)) - (last - first - 2);
     out.glyph = Glyph::none;
-    const auto kept = static_cast<int>(std::min(hits(run), run.parts.size())) - (last - first - 2);
+    const auto kept = static_cast<int>(hits(run) - goneHits(run)) - (last - first - 2);
     out.sentence = kept > 0 ? tr("%Ln more: a filter such as partition == 7 finds one of them", nullptr, left)
                             : tr("%Ln more, which are not kept one by one", nullptr, left);
     return out;

@@ -5,11 +5,13 @@
 // A new view costs what is new in it. What a filter has to judge anew is judged in slices between frames.
 #pragma once
 
-#include <QAbstractTableModel>
-#include <QTimer>
+#include <array>
 #include <set>
 #include <unordered_map>
 #include <vector>
+
+#include <QAbstractTableModel>
+#include <QTimer>
 
 #include "ui/filter/filter_program.h"
 #include "ui/models/event_journal.h"
@@ -39,7 +41,8 @@ class EventModel : public QAbstractTableModel {
   void setSeverities(unsigned severities);
   [[nodiscard]] unsigned severities() const { return severities_; }
   static constexpr unsigned kAllSeverities = 0b1111;
-  // How many rows of each severity there are, whether they are shown or not, and how many events these stand for.
+  // How many rows the severity has to show, whether it is chosen or not: of those that the filter lets through; and how many events
+  // these stand for.
   [[nodiscard]] EventJournal::Tally count(Severity severity) const;
   // Rows that are shown, without what stands below open ones.
   [[nodiscard]] int shown() const { return shown_; }
@@ -78,6 +81,7 @@ class EventModel : public QAbstractTableModel {
   struct Judged {
     std::size_t seen = 0;           // events judged so far
     bool single = false;            // as it was while it had one
+    bool gone = false;              // lets through those that are not kept any more, of which only the row's words are known
     std::vector<std::size_t> hits;  // those that it lets through, ascending
   };
 
@@ -90,6 +94,8 @@ class EventModel : public QAbstractTableModel {
   [[nodiscard]] bool inList(const Run& run) const { return all_ || !run.detail; }
   // Events of the run that the filter lets through.
   [[nodiscard]] std::size_t hits(const Run& run) const;
+  [[nodiscard]] std::size_t goneHits(const Run& run) const;         // of them, those that are not kept any more
+  [[nodiscard]] EventJournal::Tally kept(Severity severity) const;  // with what the filter hides
   [[nodiscard]] std::vector<Line> linesOf(const Run& run) const;
   // Makes the rows of these runs what they ought to be.
   void sync(const std::vector<Id>& runs);
@@ -118,6 +124,8 @@ class EventModel : public QAbstractTableModel {
   std::set<Id> open_;
   std::unordered_map<Id, Judged> judged_;  // while there is a filter
   std::set<Id> waiting_;                   // to be judged
+  mutable std::array<EventJournal::Tally, kSeverities.size()> passed_{};  // by severity, while there is a filter
+  mutable bool counted_ = false;                                          // `passed_` is of now
   QTimer later_;
 };
 

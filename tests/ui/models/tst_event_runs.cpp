@@ -303,6 +303,48 @@ class TestEventRuns : public QObject {
     QVERIFY(row_of(model, "9,133 more: a filter such as partition == 7") > 0);
   }
 
+  // What a severity counts is what it shows, with a filter too, and also where the events of a row are not kept any more.
+  void aSeverityCountsWhatItShows() {
+    constexpr int kMany = 18'000;  // a third each: the first row keeps none of its events, the second some
+    Story story(kMany);
+    EventModel model;
+    const QAbstractItemModelTester tester(&model);
+    model.update(story.view());
+    for (int node = 1; node <= 3; ++node) {
+      story.at(kBegin + node * 10'000);
+      int told = 0;
+      for (int i = node - 1; i < kMany; i += 3) {
+        story.fail(i, node, -1);
+        if (++told % 1'500 == 0) {
+          model.update(story.publish());
+        }
+      }
+      model.update(story.publish());
+    }
+    QCOMPARE(model.count(Severity::error).rows, 3);
+    const auto shows = [&model](Severity severity) {
+      model.setSeverities(1U << static_cast<unsigned>(severity));
+      const int rows = model.shown();
+      model.setSeverities(EventModel::kAllSeverities);
+      return rows;
+    };
+    for (const char* text :
+         {"severity == error", "text contains \"leader\"", "partition in 1..40", "partition == 17999", "topic == \"none\"", "severity == notice"}) {
+      model.setFilter(filter_of(text));
+      for (const Severity severity : kSeverities) {
+        QVERIFY2(model.count(severity).rows == shows(severity), text);
+      }
+    }
+    model.setFilter(filter_of("severity == error"));
+    QTRY_COMPARE(model.count(Severity::error).events, std::int64_t{kMany});
+    QCOMPARE(model.shown(), 3);
+    QVERIFY2(said(model, 1).contains(QStringLiteral("6,000 partitions")), qPrintable(said(model, 1)));
+    model.setFilter(filter_of("partition == 17999"));  // node 3's
+    QTRY_COMPARE(model.count(Severity::error).rows, 1);
+    QCOMPARE(model.count(Severity::error).events, std::int64_t{1});
+    QCOMPARE(model.hidden(), 2);
+  }
+
   void anotherClusterBeginsAnew() {
     EventModel model;
     Story first(3);
