@@ -402,13 +402,7 @@ void LiveSession::read(const ReadQuery& query, std::function<void(ReadAnswer)> d
 
 std::shared_ptr<BatchReader> LiveSession::batches() { return batches_; }
 
-void LiveSession::produce(const ProduceCommand& command, std::function<void(ProduceAnswer)> done) {
-  if (!running_ || busy_) {
-    ProduceAnswer answer;
-    answer.error = tr("The cluster is not running.");
-    done(std::move(answer));
-    return;
-  }
+std::uint64_t LiveSession::windowsProducer() {
   if (producer_ == 0) {
     node::ProducerOptions options;
     options.bootstrap = cluster_->bootstrap_list();
@@ -417,23 +411,33 @@ void LiveSession::produce(const ProduceCommand& command, std::function<void(Prod
     options.close_timeout_ms = kProducersCloseMs;
     producer_ = clients_->add_producer(options);
   }
+  return producer_;
+}
+
+void LiveSession::produce(const ProduceCommand& command, std::function<void(ProduceAnswer)> done) {
+  if (!running_ || busy_) {
+    ProduceAnswer answer;
+    answer.error = tr("The cluster is not running.");
+    done(std::move(answer));
+    return;
+  }
   node::OutgoingRecord record;
   record.topic = command.topic;
   record.partition = command.partition;
   record.key = command.key;
   record.value = command.value;
   record.headers = command.headers;
-  clients_->produce(producer_, std::move(record),
-                    [this, done = std::move(done)](const Result<node::Delivery>& delivery) {
-                      ProduceAnswer answer;
-                      if (delivery) {
-                        answer.partition = delivery->partition;
-                        answer.offset = delivery->offset;
-                      } else {
-                        answer.error = in_words(delivery.error());
-                      }
-                      QMetaObject::invokeMethod(this, [done, answer] { done(answer); }, Qt::QueuedConnection);
-                    });
+  clients_->produce(windowsProducer(), std::move(record), [this, done = std::move(done)](const Result<node::Delivery>& delivery) {
+    ProduceAnswer answer;
+    if (delivery) {
+      answer.partition = delivery->partition;
+      answer.offset = delivery->offset;
+    } else {
+      answer.error = in_words(delivery.error());
+    }
+    QMetaObject::invokeMethod(
+        this, [done, answer] { done(answer); }, Qt::QueuedConnection);
+  });
 }
 
 std::function<void(Result<void>)> LiveSession::answerTo(std::function<void(QString error)> done) {

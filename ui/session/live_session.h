@@ -108,6 +108,7 @@ class LiveSession final : public Session, public SessionAdmin, public SessionNod
  private:
   struct LogWalk;
   [[nodiscard]] bool asks() const;  // the cluster runs and may be asked
+  std::uint64_t windowsProducer();  // that of what is sent by hand
   void takeView();
   void noteOwn();
   void noteTrouble(const Error& error);

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several nodes in the window, on the real engine: the leader of the demo's partition is killed with K, others go on without a loss,
 // it starts again; it is paused, cut off and healed through the commands; what nodes say to each other is not a client.
-#include <QApplication>
-#include <QClipboard>
-#include <QLabel>
-#include <QMenu>
-#include <QTest>
 #include <algorithm>
 #include <future>
 #include <memory>
+#include <thread>
+
+#include <QApplication>
+#include <QClipboard>
+#include <QElapsedTimer>
+#include <QLabel>
+#include <QMenu>
+#include <QTest>
 
 #include "engine/node/http.h"
 #include "engine/observe/cluster_view.h"
@@ -17,8 +20,8 @@
 #include "ui/session/demo_traffic.h"
 #include "ui/session/live_session.h"
 #include "ui/theme/theme.h"
-#include "ui/views/clients_model.h"
 #include "ui/views/clients_connect.h"
+#include "ui/views/clients_model.h"
 #include "ui/views/clients_page.h"
 #include "ui/views/cluster_page.h"
 #include "ui/views/metadata_log_model.h"
@@ -398,6 +401,42 @@ class TestLiveNodes : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(session_->view()->find_topic("highwater-test") == nullptr, kSoonMs);
     QTRY_VERIFY_WITH_TIMEOUT(session_->view()->find_group("highwater-test") == nullptr, kSoonMs);
     window_->showPage(QStringLiteral("cluster"));
+  }
+
+  // A busy window is no slow cluster: the time of an answer is that of its arrival.
+  void aBusyWindowIsNoPartOfATrialsTime() {
+    session_->setDemoTraffic(false);
+    const observe::ViewPtr view = session_->view();
+    const observe::TopicView* topic = view->find_topic(DemoTraffic::kTopic);
+    QVERIFY(topic != nullptr);
+    const auto written = [topic] {
+      std::int64_t sum = 0;
+      for (const auto& each : topic->partitions) {
+        sum += each->leader_counters() == nullptr ? 0 : each->leader_counters()->high_watermark.get();
+      }
+      return sum;
+    };
+    const std::int64_t before = written();
+    TrialAnswer got;
+    bool done = false;
+    QElapsedTimer busy;
+    busy.start();
+    session_->tryOut(Trial::produce, [&](const TrialAnswer& answer) {
+      got = answer;
+      done = true;
+    });
+    // The window does nothing else until the record is acknowledged, and for three times as long.
+    while (written() == before && busy.elapsed() < kSoonMs) {
+      std::this_thread::yield();
+    }
+    const qint64 until = 3 * busy.elapsed() + 1'000;
+    while (busy.elapsed() < until) {
+      std::this_thread::yield();
+    }
+    QTRY_VERIFY_WITH_TIMEOUT(done, kSoonMs);
+    QVERIFY2(got.error.isEmpty(), qPrintable(got.error));
+    QVERIFY2(got.ms < until, qPrintable(QStringLiteral("%1 of %2").arg(got.ms).arg(until)));
+    session_->setDemoTraffic(true);
   }
 
   void everyBrokerIsNamedForClients() {
