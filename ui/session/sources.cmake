@@ -16,6 +16,8 @@ list(APPEND HW_UI_SOURCES
   ui/session/live_trials.cpp
   ui/session/session_nodes.cpp ui/session/session_nodes.h
   ui/session/metadata_record.cpp ui/session/metadata_record.h
+  ui/session/newest_parts.cpp
+  ui/session/newest_parts.h
   ui/session/record_rows.cpp
   ui/session/record_rows.h
   ui/session/record_scan.cpp

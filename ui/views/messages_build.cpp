@@ -119,6 +119,12 @@ void MessagesPage::buildFilterRow(QWidget* body) {
     row->addWidget(holder, 0, Qt::AlignTop);
   }
   body->layout()->addWidget(bar);
+  partial_ = new TextLabel({}, FontRole::caption, TextLabel::Tone::text2, body);
+  partial_->setObjectName(QStringLiteral("partitionsRead"));
+  partial_->setWordWrap(true);
+  partial_->setContentsMargins(theme.px(Metrics::kPagePadding), 0, theme.px(Metrics::kPagePadding), theme.px(6));
+  partial_->hide();
+  body->layout()->addWidget(partial_);
 }
 
 void MessagesPage::buildTable(QWidget* body) {

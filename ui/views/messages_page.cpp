@@ -459,6 +459,13 @@ void MessagesPage::onRows(const std::vector<RecordRow>& rows, bool above) {
   const bool first = model_->rowCount() == 0;
   const int before = bar->value();
   const std::int64_t dropped = model_->dropped();
+  if (first) {
+    lowest_.clear();
+  }
+  for (const RecordRow& row : rows) {
+    std::int64_t& lowest = lowest_.try_emplace(row.partition, row.offset).first->second;
+    lowest = std::min(lowest, row.offset);
+  }
   if (model_->order() != RecordModel::Order::as_read) {
     insertOrdered(rows, above, first);
   } else if (above) {
@@ -535,19 +542,17 @@ void MessagesPage::removeDeleted() {
   const observe::ViewPtr now = session()->view();
   const observe::TopicView* t = now->find_topic(topic().toStdString());
   if (t == nullptr || model_->rowCount() == 0) {
-    starts_.clear();
+    lowest_.clear();
     return;
   }
   int gone = 0;
-  for (const auto& p : t->partitions) {
+  for (auto& [partition, lowest] : lowest_) {
+    const auto index = static_cast<std::size_t>(partition);
+    const auto* p = index < t->partitions.size() ? t->partitions[index].get() : nullptr;
     const event::ReplicaCounters* c = p == nullptr ? nullptr : p->leader_counters();
-    if (c == nullptr || (partition() >= 0 && p->index.value() != partition()) || p->index.value() >= static_cast<std::int32_t>(RecordFeed::kMaxPartitions)) {
-      continue;
-    }
-    const std::int64_t start = c->log_start_offset.get();
-    if (std::int64_t& known = starts_[p->index.value()]; known != start) {
-      known = start;
-      gone += model_->removeBefore(p->index.value(), start);
+    if (const std::int64_t start = c == nullptr ? 0 : c->log_start_offset.get(); start > lowest) {
+      lowest = start;
+      gone += model_->removeBefore(partition, start);
     }
   }
   if (gone > 0) {
@@ -660,11 +665,8 @@ void MessagesPage::refreshState() {
     if (feed_->skipped() > 0) {
       parts << tr("%1 skipped while tailing").arg(format_count(feed_->skipped()));
     }
-    if (feed_->partial()) {
-      // Those that hold something, not the first ones.
-      parts << tr("%1 of %2 partitions").arg(RecordFeed::kMaxPartitions).arg(format_count(partitionsOfTopic()));
-    }
   }
+  sayPartial();
   note_->setText(parts.join(QStringLiteral(" \u00b7 ")));
   // Rows that were left out are said wherever the list is shown.
   note_->setVisible(!parts.isEmpty() && (width() > Theme::current().px(760) || export_.running() ||
@@ -713,6 +715,31 @@ void MessagesPage::refreshState() {
                      }
                    }});
   }
+}
+
+// At every width: a list that lacks partitions looks like one of all.
+void MessagesPage::sayPartial() {
+  const bool partial = !scanning() && feed_->partial() && feed_->partitions() > 0;
+  const QString all = partial ? tr("%1 of %2").arg(format_count(static_cast<std::int64_t>(feed_->partitions())), format_count(partitionsOfTopic()))
+                              : tr("all partitions");
+  if (partitions_->itemText(0) != all) {
+    partitions_->setItemText(0, all);
+  }
+  QString words;
+  if (partial) {
+    using From = RecordFeed::From;
+    const auto from = static_cast<From>(from_->current());
+    const bool asked = session()->batches() != nullptr;
+    words = (from == From::newest && asked   ? tr("Read: the %1 of %2 partitions that were written to last.")
+             : from == From::oldest && asked ? tr("Read: the %1 of %2 partitions with the oldest records.")
+                                             : tr("Read: %1 of %2 partitions."))
+                .arg(format_count(static_cast<std::int64_t>(feed_->partitions())), format_count(partitionsOfTopic()));
+    words += QLatin1Char(' ') + (from == From::newest && tail_
+                                     ? tr("Others come in as they are written to. For more choose a partition above, or filter: a filter reads all.")
+                                     : tr("For more choose a partition above, or filter: a filter reads all."));
+  }
+  partial_->setText(words);
+  partial_->setVisible(partial);
 }
 
 QString MessagesPage::noteText() const { return note_->text(); }

@@ -95,6 +95,7 @@ class MessagesPage : public Page {
   void refreshHistory();
   void onPageDone();
   void refreshState();
+  void sayPartial();
   void placePill();
   void showEmpty();
   [[nodiscard]] bool atEnd() const;
@@ -144,6 +145,7 @@ class MessagesPage : public Page {
   QComboBox* groups_ = nullptr;
   FilterBox* filter_ = nullptr;
   TextLabel* note_ = nullptr;
+  TextLabel* partial_ = nullptr;  // which partitions are listed, where it is not all
   Button* export_button_ = nullptr;
   Button* tail_button_ = nullptr;
   Button* options_ = nullptr;
@@ -166,7 +168,7 @@ class MessagesPage : public Page {
   QElapsedTimer sampled_at_;
   QTimer waiting_;  // so long an empty list needs no word: what is read comes at once
   QElapsedTimer history_at_;
-  std::map<std::int32_t, std::int64_t> starts_;  // where the logs of the topic began when we last looked
+  std::map<std::int32_t, std::int64_t> lowest_;  // no record of the partition below it is listed
   std::shared_ptr<const void> topics_seen_;
   std::shared_ptr<const void> groups_seen_;
   std::optional<Selection> pending_;  // to be shown when the page is, or when its rows have come

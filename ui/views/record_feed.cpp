@@ -2,6 +2,8 @@
 #include "ui/views/record_feed.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "ui/session/record_rows.h"
 
@@ -40,6 +42,10 @@ void RecordFeed::stop() {
   pending_ = 0;
   skipped_ = 0;
   partial_ = false;
+  choice_.cancel();
+  ends_.clear();
+  adopted_.clear();
+  looked_ = 0;
   opening_ = false;
 }
 
@@ -56,65 +62,98 @@ void RecordFeed::start(const QString& topic, std::vector<std::int32_t> partition
     Q_EMIT pageDone();
     return;
   }
-  if (partitions.empty()) {
-    // Those that hold something come first where not all can be read.
-    std::vector<std::int32_t> empty;
-    for (const auto& p : t->partitions) {
-      if (p) {
-        const auto* c = p->leader_counters();
-        const bool holds = c != nullptr && c->log_end_offset.get() > c->log_start_offset.get();
-        (holds ? partitions : empty).push_back(p->index.value());
-      }
+  from_ = from;
+  value_ = value;
+  partitions.empty() ? choose(*t) : begin(std::move(partitions));
+}
+
+// Of a topic with more partitions than are read those that matter to the list; what is written to later comes in with the tail.
+void RecordFeed::choose(const observe::TopicView& topic) {
+  std::vector<ScanPart> wanted;
+  std::vector<std::int32_t> others;
+  ends_.assign(topic.partitions.size(), -1);
+  for (const auto& p : topic.partitions) {
+    const auto* c = p ? p->leader_counters() : nullptr;
+    if (!p) {
+      continue;
     }
-    partitions.insert(partitions.end(), empty.begin(), empty.end());
+    const std::int32_t index = p->index.value();
+    const std::int64_t start = c == nullptr ? 0 : c->log_start_offset.get();
+    const std::int64_t end = c == nullptr ? 0 : c->high_watermark.get();
+    ends_[static_cast<std::size_t>(index)] = c == nullptr ? -1 : end;
+    bool holds = end > start;
+    if (from_ == From::offset) {
+      holds = holds && end > value_;
+    } else if (from_ == From::group) {
+      const auto at = group_offsets_.find(index);
+      holds = holds && at != group_offsets_.end() && at->second < end;
+    }
+    if (holds) {
+      wanted.push_back({index, start, end});
+    } else {
+      others.push_back(index);
+    }
   }
-  if (partitions.size() > kMaxPartitions) {
-    partitions.resize(kMaxPartitions);
-    partial_ = true;
+  partial_ = wanted.size() > kMaxPartitions;
+  const std::shared_ptr<BatchReader> reader = partial_ ? session_->batches() : nullptr;
+  if (reader != nullptr && from_ != From::offset && from_ != From::group) {
+    pending_ = 1;
+    choice_.start(reader, topic_.toStdString(), std::move(wanted), from_ == From::oldest ? NewestParts::Of::oldest : NewestParts::Of::newest);
+    return;
   }
+  std::vector<std::int32_t> partitions;
+  std::transform(wanted.begin(), wanted.end(), std::back_inserter(partitions), [](const ScanPart& part) { return part.partition; });
+  partitions.insert(partitions.end(), others.begin(), others.end());
+  begin(std::move(partitions));
+}
+
+void RecordFeed::addCursor(std::int32_t partition, std::int64_t at, int share) {
+  Cursor cursor;
+  cursor.low = cursor.next = cursor.read_from = at;
+  cursor.chunk = share;
+  cursors_.insert_or_assign(partition, std::move(cursor));
+}
+
+void RecordFeed::begin(std::vector<std::int32_t> partitions) {
+  pending_ = 0;
+  partitions.resize(std::min(partitions.size(), kMaxPartitions));
   const int share = share_of(partitions.size());
   for (const std::int32_t p : partitions) {
     const auto* c = countersOf(p);
     const std::int64_t start = c == nullptr ? 0 : c->log_start_offset.get();
-    const std::int64_t end = c == nullptr ? 0 : c->high_watermark.get();
-    Cursor cursor;
-    switch (from) {
+    const std::int64_t end = std::max(start, c == nullptr ? 0 : c->high_watermark.get());
+    std::int64_t at = start;
+    switch (from_) {
       case From::newest:
-        cursor.next = std::max(start, end);
+        at = end;
         break;
       case From::oldest:
-        cursor.next = start;
+      case From::time:
         break;
       case From::offset:
-        cursor.next = std::clamp(value, start, std::max(start, end));
+        at = std::clamp(value_, start, end);
         break;
       case From::group: {
-        const auto at = group_offsets_.find(p);
-        cursor.next = at == group_offsets_.end() ? end : std::clamp(at->second, start, std::max(start, end));
+        const auto committed = group_offsets_.find(p);
+        at = committed == group_offsets_.end() ? end : std::clamp(committed->second, start, end);
         break;
       }
-      case From::time:
-        cursor.next = start;
-        cursor.search_low = start;
-        cursor.search_high = end;
-        break;
     }
-    cursor.low = cursor.next;
-    cursor.read_from = cursor.next;
-    cursor.chunk = share;
-    cursors_.emplace(p, std::move(cursor));
+    addCursor(p, at, share);
+    cursors_[p].search_low = start;
+    cursors_[p].search_high = end;
   }
-  if (from == From::time) {
+  if (from_ == From::time) {
     pending_ = static_cast<int>(cursors_.size());
     for (const std::int32_t p : partitions) {
-      searchTime(p, value);
+      searchTime(p, value_);
     }
     if (pending_ == 0) {
       Q_EMIT pageDone();
     }
     return;
   }
-  if (from == From::newest) {
+  if (from_ == From::newest) {
     opening_ = true;
     gatherAbove();
   } else {
@@ -227,44 +266,51 @@ void RecordFeed::page() {
 // each still has. That is known only while none has run out that may have more, so those are read
 // on first, a busy one in growing pieces.
 void RecordFeed::gatherAbove() {
-  while (gathered_.size() < static_cast<std::size_t>(kPage)) {
-    std::vector<std::int32_t> dry;
-    Cursor* newest = nullptr;
-    for (auto& [p, cursor] : cursors_) {
-      const auto* c = countersOf(p);
-      if (c == nullptr || cursor.unreadable) {
-        continue;
-      }
-      const std::int64_t start = c->log_start_offset.get();
-      if (!cursor.above.empty() && cursor.above.back().offset < start) {
-        cursor.above.clear();  // deleted since they were read
-      }
-      if (cursor.above.empty()) {
-        cursor.low = cursor.read_from;
-        if (cursor.read_from > start) {
-          dry.push_back(p);
-        }
-      } else if (newest == nullptr ||
-                 cursor.above.back().timestamp_ms >= newest->above.back().timestamp_ms) {
-        newest = &cursor;  // of equal ones that of the last partition: it is shown last
-      }
+  std::vector<std::int32_t> dry;
+  // The last row of each that has one: the newest of them is on top, of equal ones that of the last partition, which is shown last.
+  std::vector<std::pair<std::int64_t, std::int32_t>> heads;
+  const auto look_at = [&](std::int32_t p, Cursor& cursor, std::int64_t start) {
+    if (!cursor.above.empty()) {
+      heads.emplace_back(cursor.above.back().timestamp_ms, p);
+      std::push_heap(heads.begin(), heads.end());
+      return;
     }
-    if (!dry.empty()) {
-      pending_ = static_cast<int>(dry.size());
-      for (const std::int32_t p : dry) {
-        cursors_[p].reading = true;
-      }
-      for (const std::int32_t p : dry) {
-        readAbove(p);
-      }
-      return;  // and on from here once all have answered
+    cursor.low = cursor.read_from;
+    if (cursor.read_from > start) {
+      dry.push_back(p);
     }
-    if (newest == nullptr) {
-      break;
+  };
+  for (auto& [p, cursor] : cursors_) {
+    const auto* c = countersOf(p);
+    if (c == nullptr || cursor.unreadable) {
+      continue;
     }
-    newest->low = newest->above.back().offset;
-    gathered_.push_back(std::move(newest->above.back()));
-    newest->above.pop_back();
+    const std::int64_t start = c->log_start_offset.get();
+    if (!cursor.above.empty() && cursor.above.back().offset < start) {
+      cursor.above.clear();  // deleted since they were read
+    }
+    look_at(p, cursor, start);
+  }
+  while (dry.empty() && !heads.empty() && gathered_.size() < static_cast<std::size_t>(kPage)) {
+    std::pop_heap(heads.begin(), heads.end());
+    const std::int32_t p = heads.back().second;
+    heads.pop_back();
+    Cursor& cursor = cursors_[p];
+    cursor.low = cursor.above.back().offset;
+    gathered_.push_back(std::move(cursor.above.back()));
+    cursor.above.pop_back();
+    const auto* c = countersOf(p);
+    look_at(p, cursor, c == nullptr ? cursor.read_from : c->log_start_offset.get());
+  }
+  if (!dry.empty() && gathered_.size() < static_cast<std::size_t>(kPage)) {
+    pending_ = static_cast<int>(dry.size());
+    for (const std::int32_t p : dry) {
+      cursors_[p].reading = true;
+    }
+    for (const std::int32_t p : dry) {
+      readAbove(p);
+    }
+    return;  // and on from here once all have answered
   }
   finishPage(!std::exchange(opening_, false));
 }
@@ -366,6 +412,7 @@ void RecordFeed::poll() {
   if (pending_ > 0) {
     return;
   }
+  adopt();
   for (auto& [p, cursor] : cursors_) {
     const auto* c = countersOf(p);
     if (c == nullptr || cursor.reading) {
@@ -394,6 +441,45 @@ void RecordFeed::poll() {
         }
       }
     });
+  }
+}
+
+// Partitions that the list did not begin with are taken in when they are written to; only some are looked at each time, whatever
+// their number.
+void RecordFeed::adopt() {
+  const observe::ViewPtr view = session_ ? session_->view() : nullptr;
+  const observe::TopicView* topic = view == nullptr || ends_.empty() ? nullptr : view->find_topic(topic_.toStdString());
+  if (topic == nullptr || (topic->partitions.size() == cursors_.size())) {
+    return;
+  }
+  ends_.resize(topic->partitions.size(), 0);
+  for (std::size_t i = 0; i < std::min(kLookedAt, ends_.size()); ++i) {
+    looked_ = looked_ + 1 >= ends_.size() ? 0 : looked_ + 1;
+    const auto partition = static_cast<std::int32_t>(looked_);
+    const auto& p = topic->partitions[looked_];
+    const auto* c = p == nullptr ? nullptr : p->leader_counters();
+    if (c == nullptr || c->high_watermark.get() <= ends_[looked_] || cursors_.contains(partition)) {
+      continue;
+    }
+    if (ends_[looked_] < 0) {
+      ends_[looked_] = c->high_watermark.get();  // nobody led it when the list began: what is new begins here
+      continue;
+    }
+    addCursor(partition, std::max(ends_[looked_], c->log_start_offset.get()), share_of(kMaxFollowed));
+    adopted_.push_back(partition);
+  }
+  // Whoever came first leaves first; it comes back with its next record.
+  for (std::size_t i = adopted_.size(); i > 0 && cursors_.size() > kMaxFollowed; --i) {
+    const std::int32_t partition = adopted_.front();
+    adopted_.pop_front();
+    const Cursor& cursor = cursors_[partition];
+    const auto* c = countersOf(partition);
+    if (cursor.reading || (c != nullptr && cursor.next < c->high_watermark.get())) {
+      adopted_.push_back(partition);
+      continue;
+    }
+    ends_[static_cast<std::size_t>(partition)] = cursor.next;
+    cursors_.erase(partition);
   }
 }
 

@@ -5,17 +5,21 @@
 // within the page (order across partitions is not Kafka's). The newest records, and those above,
 // are the newest of all partitions together: of a partition the rows that are handed out never have
 // a gap, and what is older in any of them is not there yet. Bounded: at most kMaxReads reads at
-// once, kMaxPartitions partitions, and a tail that runs away is skipped over and counted. Thread
-// rule: UI thread only.
+// once, kMaxPartitions partitions to begin with (those with the newest records, or the oldest, where
+// that can be asked) and kMaxFollowed with those that the tail takes in as they are written to, and
+// a tail that runs away is skipped over and counted. Thread rule: UI thread only.
 #pragma once
 
-#include <QObject>
-#include <QPointer>
-#include <QTimer>
+#include <deque>
 #include <map>
 #include <memory>
 #include <vector>
 
+#include <QObject>
+#include <QPointer>
+#include <QTimer>
+
+#include "ui/session/newest_parts.h"
 #include "ui/session/session.h"
 
 namespace hw::ui {
@@ -28,6 +32,8 @@ class RecordFeed : public QObject {
   static constexpr int kPage = 200;
   static constexpr int kMaxReads = 8;
   static constexpr std::size_t kMaxPartitions = 64;
+  static constexpr std::size_t kMaxFollowed = 256;
+  static constexpr std::size_t kLookedAt = 256;  // partitions that are not read, with each poll
   static constexpr std::int64_t kMaxTailBehind = 2'000;
   static constexpr std::int64_t kValueHead = 64 << 10;  // longer values come as their heads
 
@@ -35,6 +41,7 @@ class RecordFeed : public QObject {
     flush_.setSingleShot(true);
     flush_.setInterval(100);
     connect(&flush_, &QTimer::timeout, this, &RecordFeed::flushTail);
+    connect(&choice_, &NewestParts::found, this, [this](const std::vector<std::int32_t>& partitions) { begin(partitions); });
   }
   void setSession(Session* session) { session_ = session; }
   // For the next start().
@@ -55,12 +62,16 @@ class RecordFeed : public QObject {
   [[nodiscard]] bool busy() const { return pending_ > 0; }
 
   // Partitions of the page that are still missing.
-  [[nodiscard]] int left() const { return pending_; }
+  [[nodiscard]] int left() const { return choice_.running() ? 0 : pending_; }
   [[nodiscard]] std::int64_t skipped() const { return skipped_; }
   // Partitions of which the last page has nothing because reading them failed.
   [[nodiscard]] int unreadable() const;
-  // True where the topic has more partitions than are read.
+
+  // True where more partitions of the topic hold something than are read.
   [[nodiscard]] bool partial() const { return partial_; }
+
+  // How many are read.
+  [[nodiscard]] std::size_t partitions() const { return cursors_.size(); }
 
  signals:
   void restarted();
@@ -84,6 +95,10 @@ class RecordFeed : public QObject {
     std::int64_t search_high = 0;
   };
   [[nodiscard]] const event::ReplicaCounters* countersOf(std::int32_t partition) const;
+  void choose(const observe::TopicView& topic);
+  void begin(std::vector<std::int32_t> partitions);
+  void addCursor(std::int32_t partition, std::int64_t at, int share);
+  void adopt();
   void page();
   void gatherAbove();
   void readAbove(std::int32_t partition);
@@ -112,6 +127,13 @@ class RecordFeed : public QObject {
   std::uint64_t generation_ = 0;
   std::int64_t skipped_ = 0;
   bool partial_ = false;
+  NewestParts choice_;
+  From from_ = From::newest;  // of the present list
+  std::int64_t value_ = 0;
+  // Of partitions that are not read, by number: where they ended when the list began; -1: not known. What comes behind is for the tail.
+  std::vector<std::int64_t> ends_;
+  std::size_t looked_ = 0;  // at which of them poll() goes on
+  std::deque<std::int32_t> adopted_;
   bool opening_ = false;   // the page that is being gathered is the first one
   Isolation isolation_ = Isolation::all;
   std::map<std::int32_t, std::int64_t> group_offsets_;

@@ -6,6 +6,7 @@
 #include <QHeaderView>
 #include <QJsonDocument>
 #include <QJsonObject>
+#include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
 #include <QPlainTextEdit>
@@ -73,6 +74,7 @@ class TestMessages : public QObject {
   void record_json_is_json();
   void a_large_value_costs_its_head();
   void newest_records_come_first();
+  void a_large_topic_begins_with_what_is_newest();
   void what_takes_long_is_said();
   void newest_is_the_newest_of_all_partitions();
   void earlier_pages_leave_no_gap();
@@ -277,6 +279,46 @@ void TestMessages::newest_is_the_newest_of_all_partitions() {
     QTRY_COMPARE(done.size(), pages + 1);
   }
   QCOMPARE(shown.size(), all.size());
+}
+
+// More partitions than are read: those with the newest records, whatever their numbers, and it is said.
+void TestMessages::a_large_topic_begins_with_what_is_newest() {
+  constexpr int kMany = 200;
+  FakeSession session(FakeSession::Options{.demo = false});
+  session.createTopic({"wide", kMany, 1, {}}, [](const QString&) {});
+  session.tick(0);
+  for (int p = 0; p < kMany; ++p) {
+    session.produceMany("wide", p, 1, "k");
+    session.tick(1'000);
+  }
+  MessagesPage page;
+  page.resize(944, 700);
+  page.attach(&session);
+  page.show();
+  page.deliverFrame();
+  QTRY_COMPARE(page.records()->rowCount(), static_cast<int>(RecordFeed::kMaxPartitions));
+  for (int row = 0; row < page.records()->rowCount(); ++row) {
+    QCOMPARE(page.records()->row(row).partition, kMany - static_cast<int>(RecordFeed::kMaxPartitions) + row);
+  }
+  const auto* said = page.findChild<QLabel*>(QStringLiteral("partitionsRead"));
+  for (const int width : {1'600, 944, 700}) {
+    page.resize(width, 700);
+    QTRY_VERIFY(said->isVisible());
+    QVERIFY2(said->text().contains(QStringLiteral("64 of 200 partitions")), qPrintable(said->text()));
+  }
+  // What is written to another one comes in with the tail.
+  session.produceMany("wide", 3, 1, "k");
+  session.tick(100);
+  QTRY_VERIFY([&] {
+    page.deliverFrame();
+    return page.records()->rowCount() == static_cast<int>(RecordFeed::kMaxPartitions) + 1;
+  }());
+  QCOMPARE(page.records()->row(page.records()->rowCount() - 1).partition, 3);
+  QVERIFY2(said->text().contains(QStringLiteral("65 of 200 partitions")), qPrintable(said->text()));
+  page.setFrom(RecordFeed::From::oldest);
+  QTRY_COMPARE(page.records()->rowCount(), static_cast<int>(RecordFeed::kMaxPartitions) + 1);  // the third has two by now
+  QCOMPARE(page.records()->row(0).partition, 0);
+  QVERIFY2(said->text().contains(QStringLiteral("oldest")), qPrintable(said->text()));
 }
 
 // An answer is full before the piece that was asked for is: large values.
