@@ -412,10 +412,25 @@ void LaneView::paintGhosts(QPainter& p, const QRectF& rect, const OffsetAxis& ax
   }
 }
 
-// Where each leader began, as brackets like those of the segments.
+// Where each leader began, as brackets like those of the segments. REQUIRES: an epoch.
 void LaneView::paintEpochs(QPainter& p, double y, const OffsetAxis& axis, const Lane& here, const observe::PartitionView& view) {
   const Colors& c = colors();
   const double left = plotLeft();
+  // A view keeps the newest epochs only: an empty strip would look as if nobody had led.
+  if (const std::int64_t known = view.epochs.front().start.value(); known > here.leader.start) {
+    const double from_x = axis.x(here.leader.start);
+    const double to_x = axis.x(known);
+    if (to_x > 0 && from_x < plotWidth()) {
+      const double from = left + std::round(std::max(0.0, from_x));
+      const double to = left + std::round(std::min(plotWidth(), to_x));
+      p.setPen(QPen(c.text3, 1.0, Qt::DotLine));
+      p.drawLine(QPointF(from + 1, y + 5.5), QPointF(std::max(from + 3, to - 1), y + 5.5));
+      const QString older = tr("older: not known");
+      if (text_width(older, FontRole::caption) <= to - from - 8) {
+        text_left(p, from + 4, y + 15, older, FontRole::caption, c.text3);
+      }
+    }
+  }
   for (std::size_t i = 0; i < view.epochs.size(); ++i) {
     const observe::EpochView& epoch = view.epochs[i];
     const bool last = i + 1 == view.epochs.size();
