@@ -38,16 +38,31 @@ void Cluster::want_all() noexcept {
   refresh_wanted_ = true;
 }
 
-void Cluster::learn_leader(const std::string& topic, std::int32_t partition, BrokerId leader, LeaderEpoch epoch) {
+PartitionInfo* Cluster::info_of(const std::string& topic, std::int32_t partition) {
   const auto found = metadata_.topics.find(topic);
-  if (found == metadata_.topics.end() || partition < 0 ||
-      static_cast<std::size_t>(partition) >= found->second.partitions.size() || !metadata_.brokers.contains(leader)) {
+  if (found == metadata_.topics.end() || partition < 0 || static_cast<std::size_t>(partition) >= found->second.partitions.size()) {
+    return nullptr;
+  }
+  return &found->second.partitions[static_cast<std::size_t>(partition)];
+}
+
+void Cluster::learn_leader(const std::string& topic, std::int32_t partition, BrokerId leader, LeaderEpoch epoch) {
+  PartitionInfo* const info = info_of(topic, partition);
+  if (info == nullptr || !metadata_.brokers.contains(leader)) {
     return;
   }
-  PartitionInfo& info = found->second.partitions[static_cast<std::size_t>(partition)];
-  if (info.leader_epoch < epoch) {
-    info.leader = leader;
-    info.leader_epoch = epoch;
+  if (info->leader_epoch < epoch || (info->leader_epoch == epoch && info->leader == kNoBroker)) {
+    info->leader = leader;
+    info->leader_epoch = epoch;
+  }
+}
+
+void Cluster::learn_epoch(const std::string& topic, std::int32_t partition, LeaderEpoch epoch) {
+  PartitionInfo* const info = info_of(topic, partition);
+  if (info != nullptr && info->leader_epoch < epoch) {
+    info->leader = kNoBroker;
+    info->leader_epoch = epoch;
+    refresh_wanted_ = true;
   }
 }
 

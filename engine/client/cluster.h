@@ -84,6 +84,9 @@ class Cluster {
   }
   // Who leads now, as an answer told that came from who does not (KIP-951). Older epochs are ignored.
   void learn_leader(const std::string& topic, std::int32_t partition, BrokerId leader, LeaderEpoch epoch);
+  // That there was a leader of `epoch`, as a committed offset tells (KIP-320): whoever led before it leads no more. Nobody is asked
+  // until metadata of that epoch, or a later one, says who.
+  void learn_epoch(const std::string& topic, std::int32_t partition, LeaderEpoch epoch);
   [[nodiscard]] const Metadata& metadata() const noexcept { return metadata_; }
 
   // Takes `input` in; answers to requests of the caller are appended.
@@ -125,6 +128,7 @@ class Cluster {
   void drop(LinkId id, const std::string& reason, bool tell_shell, Instant now, IoOutputs& io, std::vector<Answer>& answers);
   void ask_metadata(Instant now, IoOutputs& io, std::vector<Answer>& answers);
   void take_metadata(const Answer& answer, Instant now);
+  [[nodiscard]] PartitionInfo* info_of(const std::string& topic, std::int32_t partition);  // null: not known
   void keep_what_is_newer(const TopicInfo& known, TopicInfo& told);
   void settle(Instant now, IoOutputs& io, std::vector<Answer>& answers);
 

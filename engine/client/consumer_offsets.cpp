@@ -400,6 +400,11 @@ void Consumer::ask_positions(Instant now, ConsumerOutputs& out) {
     if (info == nullptr || info->leader == kNoBroker) {
       continue;  // the next metadata decides
     }
+    // Who told us of the leader is behind. That one may still think it leads, and lack what was read from the next.
+    if (validates && info->leader_epoch != kNoLeaderEpoch && info->leader_epoch < partition.epoch) {
+      cluster_.learn_epoch(key.first, key.second, partition.epoch);
+      continue;
+    }
     if (validates && info->leader_epoch <= partition.epoch) {  // the record before is of this very leader
       partition.validate = false;
       partition.validated = info->leader_epoch;

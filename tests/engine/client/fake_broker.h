@@ -103,6 +103,7 @@ class FakeCluster {
   // ---- what a test looks at
   std::vector<Seen> seen;
   std::map<TopicPartition, std::int64_t> committed;
+  LeaderEpoch committed_epoch = kNoLeaderEpoch;                   // told of each of them
   std::map<std::string, std::vector<TopicPartition>> assignment;  // by member
   std::int32_t generation = 0;
   std::string member;
@@ -655,6 +656,7 @@ inline FakeCluster::Reply FakeCluster::serve(std::int32_t broker, const Bytes& f
                 answer.partition_index = partition;
                 const auto found = committed.find({name, partition.value()});
                 answer.committed_offset = Offset{found == committed.end() ? -1 : found->second};
+                answer.committed_leader_epoch = committed_epoch;
                 answer.error_code = name.empty() ? ErrorCode::unknown_topic_id : ErrorCode::none;
               }
             };

@@ -895,6 +895,33 @@ class TestClient : public QObject {
       QVERIFY(values == (reset == OffsetReset::earliest ? Strings{"b", "c", "x"} : Strings{"b", "c"}));
     }
   }
+
+  // What was committed was read from a newer leader than the one that metadata names: that one was cut off, thinks it still leads,
+  // and may lack the records (KIP-320).
+  void aLeaderOlderThanWhatWasCommittedIsNotAsked() {
+    ConsumerRig rig(grouped());
+    rig.cluster.ranges[kFetch] = {4, 12};
+    rig.cluster.create("t", 1);
+    rig.cluster.ids["t"] = Uuid{7, 8};
+    wire::BatchOptions options;
+    options.leader_epoch = LeaderEpoch{5};
+    rig.cluster.append("t", 0, {"a", "b", "c"}, options);
+    rig.cluster.committed[{"t", 0}] = 2;
+    rig.cluster.committed_epoch = LeaderEpoch{5};
+    FakeCluster::Log& log = rig.cluster.topics["t"][0];
+    int behind = 3;
+    rig.cluster.cut_before = [&](const FakeCluster::Seen& seen) {
+      const bool old = seen.api == kMetadata && behind-- > 0;
+      log.leader = old ? 1 : 2;
+      log.epoch = old ? 4 : 5;
+      return false;
+    };
+    QVERIFY(rig.got(1));
+    QVERIFY(rig.values() == (Strings{"c"}));
+    QVERIFY(behind <= 0);
+    QVERIFY(std::none_of(rig.cluster.seen.begin(), rig.cluster.seen.end(),
+                         [](const FakeCluster::Seen& seen) { return (seen.api == kFetch || seen.api == kListOffsets) && seen.broker == 1; }));
+  }
   void offsetsGoByTopicIdWhereItIsKnown() {
     // Topics by id; by name with an id that nobody knows; by name in the old form of one group.
     struct Case {
