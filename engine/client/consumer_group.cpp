@@ -123,6 +123,13 @@ bool Consumer::handle_group_error(ErrorCode error, Instant now, ConsumerOutputs&
     case ErrorCode::fenced_member_epoch:
       lose_membership(now, out);
       return true;
+    case ErrorCode::group_id_not_found:
+      // It was fenced while nobody could tell it so, and the group was deleted meanwhile, or is a classic one now.
+      if (coordinator_assigns() && generation_ > 0) {
+        lose_membership(now, out);
+        return true;
+      }
+      break;
     case ErrorCode::rebalance_in_progress:
       if (state_ == State::stable) {
         rejoin_ = true;  // as soon as the handler is through

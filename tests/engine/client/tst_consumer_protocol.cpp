@@ -167,7 +167,8 @@ class TestConsumerProtocol : public QObject {
   }
 
   void whoIsFencedBeginsAnewUnderItsOwnId() {
-    for (const ErrorCode error : {ErrorCode::fenced_member_epoch, ErrorCode::unknown_member_id}) {
+    // The last: the group that fenced it is no more.
+    for (const ErrorCode error : {ErrorCode::fenced_member_epoch, ErrorCode::unknown_member_id, ErrorCode::group_id_not_found}) {
       Rig rig(modern());
       QVERIFY(rig.assigned());
       rig.cluster.errors[kTell] = {error};
@@ -177,6 +178,13 @@ class TestConsumerProtocol : public QObject {
       QCOMPARE(rig.core.generation(), 2);
       QVERIFY(rig.cluster.wrong.empty());
     }
+  }
+
+  void aGroupThatTakesNobodyOfThisKindIsAnEnd() {
+    Rig rig(modern());
+    rig.cluster.errors[kTell] = {ErrorCode::group_id_not_found};
+    QVERIFY(rig.harness.run([&] { return rig.events(Kind::error) == 1; }));
+    QVERIFY(rig.last(Kind::error)->fatal);
   }
 
   void anAnswerThatIsLostIsMadeGoodByTellingAll() {
