@@ -735,6 +735,23 @@
     </message>
 </context>
 <context>
+    <name>hw::ui::QuorumPage</name>
+    <message numerus="yes">
+        <source>%Ln newer record(s) are not read yet.</source>
+        <translation>
+            <numerusform>%Ln newer record is not read yet.</numerusform>
+            <numerusform>%Ln newer records are not read yet.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln newer record(s) cannot be read: %1</source>
+        <translation>
+            <numerusform>%Ln newer record cannot be read: %1</numerusform>
+            <numerusform>%Ln newer records cannot be read: %1</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>hw::ui::ResetOffsetsDialog</name>
     <message numerus="yes">
         <source>%Ln partition(s) move</source>

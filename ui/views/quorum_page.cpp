@@ -43,6 +43,7 @@ constexpr int kCalmTickMs = 5'000;  // while a controller leads and a majority a
 constexpr int kRestMs = 1'000;
 constexpr std::int64_t kFirstRead = 400;
 constexpr std::int64_t kReadPatienceMs = 3'000;
+constexpr std::int64_t kFreshMs = 1'000;  // so long a list may be behind the log without a word
 constexpr int kSide = 436;
 constexpr int kSideNarrow = 350;
 constexpr int kSideWide = 620;
@@ -355,6 +356,12 @@ QuorumPage::QuorumPage(QWidget* parent)
   filter_row->setContentsMargins(t.px(16), 0, t.px(16), t.px(6));
   filter_row->addWidget(filter_);
   rows->addLayout(filter_row);
+  behind_ = new TextLabel({}, FontRole::caption, TextLabel::Tone::warn, side_);
+  behind_->setObjectName(QStringLiteral("quorumBehind"));
+  behind_->setWordWrap(true);
+  behind_->setContentsMargins(t.px(16), 0, t.px(16), t.px(6));
+  behind_->hide();
+  rows->addWidget(behind_);
   records_ = new MetadataLogModel(this);
   record_view_ = new QTableView(side_);
   record_view_->setObjectName(QStringLiteral("metadataRecords"));
@@ -660,6 +667,7 @@ void QuorumPage::refresh() {
   canvas_->take(std::move(facts), elections_);
   refreshActions();
   readRecords();
+  sayBehind();
 }
 
 void QuorumPage::readRecords() {
@@ -677,10 +685,17 @@ void QuorumPage::readRecords() {
   // What grows faster than it is read is read on from near its end: the newest comes first.
   const bool anew = next_ >= 0 && end - next_ > 2 * kFirstRead;
   if (next_ < 0 || anew) {
+    read_at_ = next_ < 0 ? now : read_at_;
     next_ = std::max(facts.log_start, end - kFirstRead);
   }
   if (next_ >= end) {
+    read_at_ = now;
     return;
+  }
+  if (anew && now - read_at_ > kFreshMs) {
+    records_->clear();  // of before the page was hidden, or before nobody answered: it would look like what is written now
+    showCounts();
+    read_at_ = now;  // an answer takes its moment
   }
   reading_since_ = now;
   ReadQuery query;
@@ -690,7 +705,7 @@ void QuorumPage::readRecords() {
   query.max_records = static_cast<std::int32_t>(kFirstRead);
   query.isolation = Isolation::raw;
   const QPointer<QuorumPage> self(this);
-  session()->read(query, [self, anew, from = next_, number = ++read_number_](const ReadAnswer& answer) {
+  session()->read(query, [self, anew, end, from = next_, number = ++read_number_](const ReadAnswer& answer) {
     if (self == nullptr || number != self->read_number_) {
       return;
     }
@@ -703,12 +718,32 @@ void QuorumPage::readRecords() {
       }
     }
     self->next_ = std::max({from, answer.next_offset, fresh.empty() ? from : fresh.back().offset + 1});
+    if (self->next_ >= end && answer.error.isEmpty()) {
+      self->read_at_ = self->clock_();
+    }
     if (anew && !fresh.empty()) {
       self->records_->clear();
     }
     self->records_->append(std::move(fresh));
     self->showCounts();
+    self->sayBehind();
   });
+}
+
+// A list that is not read on looks like a log in which nothing happens.
+void QuorumPage::sayBehind() {
+  const std::int64_t lacks = next_ < 0 ? 0 : canvas_->facts().high_watermark - next_;
+  const bool behind = lacks > 0 && clock_() - read_at_ > kFreshMs;
+  const QString words =
+      !behind                  ? QString()
+      : records_->total() == 0 ? tr("The newest records are being read…")
+      : read_error_.isEmpty()
+          ? tr("%Ln newer record(s) are not read yet.", nullptr, static_cast<int>(std::min<std::int64_t>(lacks, INT32_MAX)))
+          : tr("%Ln newer record(s) cannot be read: %1", nullptr, static_cast<int>(std::min<std::int64_t>(lacks, INT32_MAX))).arg(read_error_);
+  if (behind_->text() != words) {
+    behind_->setText(words);
+  }
+  behind_->setVisible(behind && (records_->total() > 0 || read_error_.isEmpty()));
 }
 
 void QuorumPage::showCounts() {

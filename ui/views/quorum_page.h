@@ -63,6 +63,7 @@ class QuorumPage : public Page, public CommandSource {
   [[nodiscard]] QuorumFacts factsNow() const;
   void readRecords();
   void showCounts();
+  void sayBehind();
   [[nodiscard]] bool mayVote() const;   // the selected node, as one more voter
   [[nodiscard]] bool mayLeave() const;  // the selected voter
   void refreshActions();
@@ -86,6 +87,7 @@ class QuorumPage : public Page, public CommandSource {
   QWidget* side_;
   QuorumBoard* board_;
   TextLabel* snapshot_;
+  TextLabel* behind_;  // what of the metadata log the list lacks at its end
   FilterBox* filter_;
   MetadataLogModel* records_;
   QTableView* record_view_;
@@ -100,6 +102,7 @@ class QuorumPage : public Page, public CommandSource {
   std::int64_t next_ = -1;  // offset of the metadata log to go on reading at; -1: nothing was read
   std::int64_t reading_since_ = -1;  // -1: nothing is being read
   std::uint64_t read_number_ = 0;    // answers to earlier reads are late
+  std::int64_t read_at_ = 0;         // when the list was last as new as the log
   QString read_error_;
 };
 

@@ -428,6 +428,13 @@ std::shared_ptr<const observe::TopicView> FakeSession::topicView(const std::stri
   return view;
 }
 
+void FakeSession::setMetadataEnd(std::int64_t offset) {
+  metadata_end_ = offset;
+  quorum_changed_ = true;
+  publish();
+  Q_EMIT frameReady();
+}
+
 // Every node votes; the first one leads and was elected by the others.
 std::shared_ptr<const observe::QuorumView> FakeSession::quorumView() const {
   auto quorum = std::make_shared<observe::QuorumView>();
@@ -451,12 +458,12 @@ std::shared_ptr<const observe::QuorumView> FakeSession::quorumView() const {
     replica.leader = BrokerId(1);
     replica.since = WallTime{options_.start_ms + 9};
     auto log = std::make_shared<event::ReplicaCounters>();
-    log->log_end_offset.set(120);
-    log->high_watermark.set(120);
+    log->log_end_offset.set(metadata_end_);
+    log->high_watermark.set(metadata_end_);
     replica.counters = log;
     if (!leads) {
       auto progress = std::make_shared<event::FollowerCounters>();
-      progress->log_end_offset.set(120);
+      progress->log_end_offset.set(metadata_end_);
       quorum->tracked.push_back({id, {}, progress});
       step(7, event::QuorumVoteCast{id, BrokerId(1), 1, false, true});
     }

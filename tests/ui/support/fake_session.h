@@ -58,6 +58,9 @@ class FakeSession : public Session, public SessionAdmin {
     setTrouble(std::nullopt);
   }
   [[nodiscard]] int retries() const { return retries_; }
+
+  // Where the metadata log ends.
+  void setMetadataEnd(std::int64_t offset);
   void setStorage(const StorageInfo& storage) { storage_ = storage; }
   void setListener(const ListenerInfo& listener) { listener_ = listener; }
   void setMachine(const std::vector<MachineAddress>& machine) { machine_ = machine; }
@@ -202,6 +205,7 @@ class FakeSession : public Session, public SessionAdmin {
   int retries_ = 0;
   std::shared_ptr<Batches> batch_reader_;
   bool batches_available_ = true;
+  std::int64_t metadata_end_ = 120;
 };
 
 }  // namespace hw::ui

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // What Topics and Groups show when there is nothing to list: a cluster that failed, one that starts, choices that hide all.
+#include <memory>
+
 #include <QApplication>
 #include <QCheckBox>
 #include <QClipboard>
 #include <QLabel>
 #include <QTest>
-#include <memory>
 
 #include "tests/ui/support/fake_session.h"
 #include "ui/filter/filter_box.h"
 #include "ui/theme/theme.h"
 #include "ui/views/groups_page.h"
+#include "ui/views/quorum_page.h"
 #include "ui/views/topics_page.h"
 #include "ui/window/controls.h"
 #include "ui/window/language.h"
@@ -65,6 +67,36 @@ class TestListStates : public QObject {
   void cleanup() {
     window_.reset();
     session_.reset();
+  }
+
+  // A list of the metadata log that is not read on says so: it would look like a log in which nothing happens.
+  void a_metadata_log_that_is_not_read_on_says_so() {
+    open();
+    auto* quorum = qobject_cast<QuorumPage*>(window_->page("quorum"));
+    QVERIFY(quorum != nullptr);
+    std::int64_t now = 1'000'000;
+    quorum->setClock([&now] { return now; });
+    window_->showPage(QStringLiteral("quorum"));
+    const auto* behind = quorum->findChild<QLabel*>(QStringLiteral("quorumBehind"));
+    QVERIFY(behind != nullptr);
+    const auto later = [&](std::int64_t ms) {
+      now += ms;
+      session_->sendEmptyFrame();
+      QCoreApplication::processEvents();
+    };
+    later(20);
+    later(2'000);
+    QVERIFY(!behind->isVisible());
+    session_->holdReads(true);  // whoever leads is paused
+    session_->setMetadataEnd(140);
+    later(20);
+    QVERIFY(!behind->isVisible());  // an answer takes its moment
+    later(2'000);
+    QTRY_VERIFY(behind->isVisible());
+    session_->holdReads(false);
+    QCoreApplication::processEvents();
+    later(20);
+    QTRY_VERIFY2(!behind->isVisible(), qPrintable(behind->text()));
   }
 
   void a_failed_cluster_fills_the_page_data() {
