@@ -46,7 +46,7 @@ namespace hw::ui {
 
 namespace {
 
-constexpr int kPageLeast = 760;  // px at scale 1.0 beside the inspector; with less it stands over the page
+constexpr int kPageLeast = 640;  // px at scale 1.0 beside the inspector; with less it stands over the page
 
 constexpr std::size_t kHistoryMax = 200;
 

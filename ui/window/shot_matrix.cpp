@@ -655,6 +655,17 @@ class Matrix : public QObject {
                                    std::pair("palette-none", "zzzz"), std::pair("palette-record", "demo.orders/0@1")}) {
       out.push_back({QString::fromLatin1(id), [this, text = text] { palette(text); }, [this] { closePalette(); }});
     }
+    // With the inspector, which a narrow window has folded at first.
+    for (const char* page : {"cluster", "partitions", "messages", "groups", "quorum", "topics", "clients"}) {
+      out.push_back({QStringLiteral("beside-%1").arg(QLatin1String(page)),
+                     [=, this] {
+                       show(page, page[0] == 'g' ? Selection::ofGroup(QStringLiteral("invoices")) : Selection::ofPartition(topic_, 0));
+                       if (!window_->inspector()->isVisible()) {
+                         command("inspector.toggle");
+                       }
+                     },
+                     [this] { command("layout.reset"); }});
+    }
     for (const char* page : {"topics", "messages", "groups", "clients"}) {
       out.push_back({QStringLiteral("present-%1").arg(QLatin1String(page)), [=, this] { show(page, page[0] == 'g' ? Selection::ofGroup(QStringLiteral("invoices")) : topic); command("view.present"); },
                      [this] { command("view.present"); }});

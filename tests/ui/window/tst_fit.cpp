@@ -281,7 +281,21 @@ class TestFit : public QObject {
                         bad.mid(0, 25).join('\n')));
   }
 
-  // It stands over the page there; what a row is about, and how it is, stays beside it.
+  // With room enough for both the page gives way, and nothing of it is hidden.
+  void the_page_gives_way_to_the_inspector() {
+    open(FakeSession::Options{}, QSize(1100, 700));
+    window_->commands().run(QStringLiteral("inspector.toggle"));
+    QVERIFY(window_->inspector()->isVisible());
+    for (const Page* page : window_->pages()) {
+      window_->showPage(page->id());
+      settle();
+      const int edge = window_->inspector()->mapTo(window_.get(), QPoint(0, 0)).x();
+      const int right = page->mapTo(window_.get(), QPoint(page->width(), 0)).x();
+      QVERIFY2(right <= edge, qPrintable(QStringLiteral("%1: to %2, the inspector is at %3").arg(page->id()).arg(right).arg(edge)));
+    }
+  }
+
+  // With less it stands over the page; what a row is about, and how it is, stays beside it.
   void columns_stay_beside_the_inspector_data() {
     QTest::addColumn<QSize>("size");
     QTest::addColumn<int>("percent");
@@ -298,6 +312,7 @@ class TestFit : public QObject {
     window_->commands().run(QStringLiteral("scale.reset"), {{QStringLiteral("percent"), percent}});
     window_->commands().run(QStringLiteral("inspector.toggle"));
     QVERIFY(window_->inspector()->isVisible());
+    settle();
     const int edge = window_->inspector()->mapTo(window_.get(), QPoint(0, 0)).x();
     QStringList bad;
     const auto look = [&](const char* page, const QTableView* table, const QStringList& titles) {
