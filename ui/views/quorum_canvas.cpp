@@ -25,6 +25,9 @@ constexpr double kRow = 34;
 constexpr double kBar = 18;
 constexpr double kLabels = 210;    // of a replica: glyph, name, role
 constexpr double kNumbers = 164;   // log end, distance, last fetch
+constexpr double kBarsLeast = 120;  // below it the last fetch is left to the tooltip
+constexpr double kNumbersShort = 104;
+constexpr double kLabelsShort = 176;
 constexpr double kChartTitle = 66;  // and the reason below it
 constexpr double kRuler = 24;
 constexpr double kChartRow = 48;
@@ -193,6 +196,14 @@ int QuorumCanvas::replicas() const { return static_cast<int>(facts_.voters.size(
 
 bool QuorumCanvas::narrow() const {
   return wide() < kListWide;
+}
+
+double QuorumCanvas::numbersRoom() const {
+  return wide() - kLabels - kNumbers >= kBarsLeast ? kNumbers : kNumbersShort;
+}
+
+double QuorumCanvas::labelsRoom() const {
+  return wide() - kLabels - numbersRoom() >= kBarsLeast ? kLabels : kLabelsShort;
 }
 
 double QuorumCanvas::listRow() const {
@@ -408,8 +419,9 @@ void QuorumCanvas::paintReplicas(QPainter& p, const Places& at) {
   const std::int64_t to = std::max<std::int64_t>(1, facts_.log_end);
   const std::int64_t span = std::max(kShownAtLeast, (to - least) * 5 / 4);
   const std::int64_t from = std::max(facts_.log_start, to - span);
-  const double left = kLabels;
-  const double width = std::max(60.0, wide() - kLabels - kNumbers);
+  const double left = labelsRoom();
+  const double numbers = numbersRoom();
+  const double width = std::max(60.0, wide() - left - numbers);
   const geometry::OffsetAxis axis = geometry::OffsetAxis::fit(from, to + 1, width).with_pitch(width / static_cast<double>(to + 1 - from), 0);
   text_left(p, kPad, at.voters + kTitle / 2, tr("Voters"), FontRole::section_label, c.text2);
   const double spacing = std::max(70.0, (std::floor(std::log10(static_cast<double>(std::max<std::int64_t>(to, 1)))) + 1) * 7 + 28);
@@ -421,8 +433,10 @@ void QuorumCanvas::paintReplicas(QPainter& p, const Places& at) {
     }
     paint_vline(p, left + std::round(tick.x), at.voters + kTitle, bottom, c.grid);
   }
-  text_right(p, wide() - kPad, at.voters + kTitle / 2, tr("last fetch"), FontRole::caption, c.text3);
-  text_left(p, wide() - kNumbers + 12, at.voters + kTitle / 2, tr("log end"), FontRole::caption, c.text3);
+  if (numbers == kNumbers) {
+    text_right(p, wide() - kPad, at.voters + kTitle / 2, tr("last fetch"), FontRole::caption, c.text3);
+  }
+  text_left(p, wide() - numbers + 12, at.voters + kTitle / 2, tr("log end"), FontRole::caption, c.text3);
   paint_hline(p, 0, wide(), at.voters + kTitle, c.hair);
   if (at.observers > 0) {
     text_left(p, kPad, at.observers + kTitle / 2, tr("Observers: they copy the log and do not vote"), FontRole::section_label, c.text2);
@@ -452,7 +466,7 @@ void QuorumCanvas::paintReplica(QPainter& p, int index, double left, double widt
   text_left(p, kPad + 20, y, name, r.leads ? FontRole::data_strong : FontRole::data, c.text);
   const bool bad = r.state == ReplicaState::offline;
   const bool odd = r.state == ReplicaState::behind;
-  text_fit(p, kPad + 78, y, kLabels - kPad - 86, r.role, FontRole::control, bad ? c.err_t : (odd ? c.warn_t : c.text2));
+  text_fit(p, kPad + 78, y, left - kPad - 86, r.role, FontRole::control, bad ? c.err_t : (odd ? c.warn_t : c.text2));
   const QRectF track(left, std::round(y - kBar / 2), width, kBar);
   const double end = r.log_end < 0 || to <= from ? 0 : std::clamp(static_cast<double>(r.log_end - from) / static_cast<double>(to - from + 1), 0.0, 1.0);
   p.fillRect(track, c.inset);
@@ -481,7 +495,7 @@ void QuorumCanvas::paintReplica(QPainter& p, int index, double left, double widt
       }
     }
   }
-  const double numbers = wide() - kNumbers + 12;
+  const double numbers = wide() - numbersRoom() + 12;
   const QString log_end = r.log_end < 0 ? QStringLiteral("–") : format_offset(r.log_end);
   text_left(p, numbers, y, log_end, r.leads ? FontRole::data_strong : FontRole::data, bad ? c.text2 : c.text);
   if (r.behind > 0) {
@@ -489,7 +503,9 @@ void QuorumCanvas::paintReplica(QPainter& p, int index, double left, double widt
               bad ? c.err_t : c.warn_t);
   }
   const QString fetched = r.fetched_ms < 0 || r.leads ? QStringLiteral("–") : ago(r.fetched_ms);  // nobody has it fetch
-  text_right(p, wide() - kPad, y, fetched, FontRole::small_data, odd || bad ? c.warn_t : c.text2);
+  if (numbersRoom() == kNumbers) {
+    text_right(p, wide() - kPad, y, fetched, FontRole::small_data, odd || bad ? c.warn_t : c.text2);
+  }
   paint_hline(p, 0, wide(), row.bottom() - 1, c.hair);
   if (selected) {
     paint_selection(p, row.adjusted(2, 1, -2, -2), 3);

@@ -68,6 +68,8 @@ class QuorumCanvas : public ObjectCanvas {
   [[nodiscard]] int listed() const { return static_cast<int>(rows_.size()); }
 
   [[nodiscard]] bool narrow() const;  // the list needs two lines for a row
+  [[nodiscard]] double labelsRoom() const;   // left of the bars
+  [[nodiscard]] double numbersRoom() const;  // right of them
   [[nodiscard]] double listRow() const;
   void fitHeight();
   [[nodiscard]] double storyHeight() const;

@@ -45,7 +45,9 @@ constexpr std::int64_t kFirstRead = 400;
 constexpr std::int64_t kReadPatienceMs = 3'000;
 constexpr std::int64_t kFreshMs = 1'000;  // so long a list may be behind the log without a word
 constexpr int kSide = 436;
-constexpr int kSideNarrow = 350;
+constexpr int kSideNarrow = 404;
+constexpr int kSideLeast = 340;  // beside an inspector
+constexpr int kPageNarrow = 860;
 constexpr int kSideWide = 620;
 constexpr int kRoomForAll = 520;
 constexpr int kRoomForFilter = 430;
@@ -163,7 +165,10 @@ class QuorumBoard : public QWidget {
         why = result->text;
         color = result->tone == Tone::ok ? c.ok_t : (result->tone == Tone::err ? c.err_t : c.text2);
       }
-      text_right(p, wide - 16 - kTest - 10, y, why, FontRole::caption, color);
+      // Where nothing can be tried the words have the room of the button; where there are too many, the tooltip has them all.
+      const double right = wide - 16 - (tests_[i] == nullptr ? 0 : kTest + 10);
+      const double from = 38 + text_width(effect.what, FontRole::control) + 10;
+      text_right(p, right, y, elided(why, FontRole::caption, std::max(20.0, right - from)), FontRole::caption, color);
       p.fillRect(QRectF(16, kHead + line() * static_cast<double>(i + 1) - 1, wide - 32, 1), c.hair);
     }
   }
@@ -175,7 +180,8 @@ class QuorumBoard : public QWidget {
       const double y = static_cast<QHelpEvent*>(event)->pos().y() / Theme::current().scale();
       const auto row = static_cast<std::size_t>(std::max(0.0, (y - kHead) / line()));
       const Result* result = y >= kHead && row < effects().size() ? resultOf(effects()[row]) : nullptr;
-      setToolTip(result == nullptr ? QString() : result->detail);
+      const bool within = y >= kHead && row < effects().size();
+      setToolTip(result != nullptr ? QStringLiteral("%1 %2").arg(result->text, result->detail).trimmed() : within ? effects()[row].why : QString());
     }
     return QWidget::event(event);
   }
@@ -399,9 +405,11 @@ QuorumPage::QuorumPage(QWidget* parent)
     look.role = number ? FontRole::data : FontRole::control;
     look.color = Theme::current().colors().text;
     look.first = index.column() == 0;
+    look.elide = index.column() == QuorumTable::kDirectory ? Qt::ElideMiddle : Qt::ElideRight;
     return look;
   }, table_view_));
-  set_columns(table_view_, {70, 56, 80, 64, 104, 56, 70, 74, 134, 196}, {2, 8});
+  set_columns(table_view_, {66, 74, 124, 74, 116, 64, 86, 86, 132, 178}, {QuorumTable::kDirectory},
+              {QuorumTable::kDirectory, QuorumTable::kCaughtUp, QuorumTable::kHighWatermark});
   forms_->addWidget(table_view_);
   column->addWidget(forms_, 1);
   setContent(content);
@@ -540,7 +548,14 @@ void QuorumPage::refreshActions() {
   remove_->setEnabled(mayLeave());
 }
 
-void QuorumPage::setWidthClass(int width_class) { side_->setFixedWidth(Theme::current().px(width_class < 0 ? kSideNarrow : (width_class > 0 ? kSideWide : kSide))); }
+void QuorumPage::setWidthClass(int width_class) {
+  width_class_ = width_class;
+  const Theme& t = Theme::current();
+  const int side = width() < t.px(kPageNarrow) ? kSideLeast : width_class < 0 ? kSideNarrow : width_class > 0 ? kSideWide : kSide;
+  if (side_->width() != t.px(side) || side_->maximumWidth() != t.px(side)) {
+    side_->setFixedWidth(t.px(side));
+  }
+}
 
 Glyph QuorumPage::attention(const FaultFacts& /*faults*/) const {
   if (session() == nullptr) {
@@ -575,6 +590,7 @@ bool QuorumPage::toggleTable() {
 
 void QuorumPage::resizeEvent(QResizeEvent* event) {
   Page::resizeEvent(event);
+  setWidthClass(width_class_);
   const bool low = height() < Theme::current().px(kRoomForAll);
   board_->setCompact(low);
   record_text_->setVisible(!low);

@@ -102,6 +102,7 @@ class QuorumPage : public Page, public CommandSource {
   std::int64_t next_ = -1;  // offset of the metadata log to go on reading at; -1: nothing was read
   std::int64_t reading_since_ = -1;  // -1: nothing is being read
   std::uint64_t read_number_ = 0;    // answers to earlier reads are late
+  int width_class_ = 0;
   std::int64_t read_at_ = 0;         // when the list was last as new as the log
   QString read_error_;
 };

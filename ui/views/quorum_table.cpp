@@ -44,6 +44,9 @@ QVariant QuorumTable::data(const QModelIndex& index, int role) const {
   if (role == Qt::FontRole) {
     return Theme::current().font(words_in(index.column()) ? FontRole::control : FontRole::data);
   }
+  if (role == Qt::ToolTipRole && index.column() == kDirectory) {
+    return rows_[static_cast<std::size_t>(index.row())].directory;
+  }
   if (role != Qt::DisplayRole && role != Qt::AccessibleTextRole) {
     return {};
   }
@@ -68,7 +71,7 @@ QVariant QuorumTable::data(const QModelIndex& index, int role) const {
     case kCaughtUp:
       return ago(r.caught_up_ms);
     case kSnapshot:
-      return r.snapshot_end <= 0 ? tr("none") : tr("below %1, %2").arg(r.snapshot_end).arg(format_bytes(r.snapshot_bytes));
+      return r.snapshot_end <= 0 ? tr("none") : tr("%1, %2").arg(r.snapshot_end).arg(format_bytes(r.snapshot_bytes));
     case kDirectory:
       return r.directory;
     default:
@@ -104,7 +107,7 @@ QVariant QuorumTable::headerData(int section, Qt::Orientation orientation, int r
     case kCaughtUp:
       return tr("Caught up");
     case kSnapshot:
-      return tr("Snapshot");
+      return tr("Snapshot below");
     case kDirectory:
       return tr("Directory id");
     default:
