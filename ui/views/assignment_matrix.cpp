@@ -16,7 +16,8 @@ namespace {
 constexpr double kHead = 30;       // partition names
 constexpr double kTopicHead = 18;  // topic names, where there are several
 constexpr double kRow = 31;
-constexpr double kNames = 176;     // member and client
+constexpr double kNames = 176;  // member and client, where they need as much and there is no more
+constexpr double kNamesLeast = 112;
 constexpr double kSeen = 74;       // last sign of life
 constexpr double kPad = 16;
 
@@ -48,6 +49,7 @@ AssignmentMatrix::AssignmentMatrix(QWidget* parent) : ObjectCanvas(parent) {
 void AssignmentMatrix::setRoom(double width) {
   if (std::abs(width - room_) > 0.5) {
     room_ = width;
+    fitNames();
     resizeToFit();
   }
 }
@@ -157,6 +159,7 @@ void AssignmentMatrix::show(const GroupFacts* facts, std::int64_t now_ms) {
   }
   if (structure) {
     rememberOwners(rebalancing);
+    fitNames();
     resizeToFit();
     objectsChanged();
   }
@@ -186,7 +189,22 @@ void AssignmentMatrix::rememberOwners(bool rebalancing) {
   }
 }
 
-double AssignmentMatrix::columnsLeft() const { return kPad + kNames; }
+double AssignmentMatrix::columnsLeft() const {
+  return kPad + names_;
+}
+
+// As wide as the longest name, where the columns have what they want beside it; no narrower than before for a name that is cut.
+void AssignmentMatrix::fitNames() {
+  double longest = kNamesLeast;
+  for (const Member& m : members_) {
+    const QString id = m.instance.empty() ? shortMember(m.id, m.client) : QString::fromStdString(m.instance);
+    const double first = std::max(40.0, std::min(60.0, text_width(id, FontRole::data_strong)) + 8);
+    longest = std::max(longest, 18 + first + text_width(QString::fromStdString(m.client), FontRole::control) + 20);
+  }
+  const auto n = static_cast<double>(columns_.size());
+  const double columns = columns_.size() > 40 ? n * 3 : n * (columns_.size() <= 8 ? 62 : 34);
+  names_ = std::floor(std::min(longest, std::max(kNames, room_ - kPad - columns - kSeen - kPad)));
+}
 
 double AssignmentMatrix::columnWidth() const {
   const auto n = static_cast<double>(std::max<std::size_t>(1, columns_.size()));
@@ -241,7 +259,7 @@ CanvasObject AssignmentMatrix::object(int index) const {
   const auto i = static_cast<std::size_t>(index);
   if (i < members_.size()) {
     object.selection = Selection::ofMember(group_, QString::fromStdString(members_[i].id));
-    object.rect = QRectF(kPad - 6, rowTop(i) + 2, kNames - 8, kRow - 5);
+    object.rect = QRectF(kPad - 6, rowTop(i) + 2, names_ - 8, kRow - 5);
     object.column = 0;
     return object;
   }
@@ -367,7 +385,7 @@ void AssignmentMatrix::paintCanvas(QPainter& p, const QRectF& exposed) {
       paint_glyph(p, late ? Glyph::quarter : (m.owned == 0 ? Glyph::ring : Glyph::disc), QPointF(kPad + 5, y), 10);
       const QString id = m.instance.empty() ? shortMember(m.id, m.client) : QString::fromStdString(m.instance);
       const double used = text_fit(p, kPad + 18, y, 60, id, FontRole::data_strong, c.text, Qt::ElideRight);
-      text_fit(p, kPad + 18 + std::max(40.0, used + 8), y, kNames - 34 - std::max(40.0, used + 8), QString::fromStdString(m.client),
+      text_fit(p, kPad + 18 + std::max(40.0, used + 8), y, names_ - 34 - std::max(40.0, used + 8), QString::fromStdString(m.client),
                FontRole::control, c.text2, Qt::ElideMiddle);
       if (m.owned == 0 && m.wanted == 0 && !gave_back) {
         text_left(p, columnsLeft() + 4, y, tr("owns nothing"), FontRole::control, c.text3);

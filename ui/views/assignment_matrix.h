@@ -77,6 +77,7 @@ class AssignmentMatrix : public ObjectCanvas {
   [[nodiscard]] QRectF cellOf(std::size_t column, std::size_t row) const;
   [[nodiscard]] double rowTop(std::size_t row) const;
   [[nodiscard]] double heightNeeded() const;
+  void fitNames();
   void resizeToFit();
   void findGivenBack(std::vector<Column>& columns, const std::vector<Member>& members) const;
   void rememberOwners(bool rebalancing);
@@ -91,6 +92,7 @@ class AssignmentMatrix : public ObjectCanvas {
   int wanted_ = 0;
   int topics_ = 0;
   double room_ = 480;
+  double names_ = 176;   // room for member and client
   bool nobody_ = false;  // partitions that no member owns get a row of their own
 };
 

@@ -216,7 +216,7 @@ GroupsPage::GroupsPage(QWidget* parent)
   matrix_table_->hide();
   left_column->addWidget(matrix_table_, 1);
   auto* idle_room = new QHBoxLayout;
-  idle_room->setContentsMargins(t.px(16), 0, t.px(16), 0);
+  idle_room->setContentsMargins(t.px(16), t.px(4), t.px(16), 0);
   idle_ = new TextLabel({}, FontRole::control, TextLabel::Tone::text2, left);
   idle_->setWordWrap(true);
   idle_room->addWidget(idle_);
