@@ -30,6 +30,7 @@ namespace hw::ui {
 
 namespace {
 
+constexpr int kNamesMeasured = 300;  // for the width of their column
 constexpr int kSettleMs = 1'100;  // rates need a second look once nothing moves any more
 
 // A stack of outlined lanes: what a topic will look like.
@@ -214,6 +215,9 @@ void TopicsPage::refresh() {
   const bool before = std::exchange(quiet_, true);
   model_->update(*now, seconds);
   quiet_ = before;
+  if (model_->rowCount() != fitted_rows_) {
+    fitColumns();
+  }
   if (!wanted_.isEmpty() && model_->rowOf(wanted_) >= 0) {
     const QString topic = std::exchange(wanted_, {});
     selectRow(topic);
@@ -312,6 +316,25 @@ void TopicsPage::fitColumns() {
   table()->setColumnHidden(TopicModel::rate_in, wide < 812);
   table()->setColumnHidden(TopicModel::policy, wide < 752);
   const int widths[] = {0, 52, 38, 112, 72, 94, 58, 58, 88, 0, wide < 1000 ? 72 : 90};
+  // Rates give way to longer names: those of the chosen topic are said below.
+  fitted_rows_ = model_->rowCount();
+  const QFontMetrics letters(t.font(FontRole::data));
+  int longest = 0;
+  for (int row = 0; row < std::min(fitted_rows_, kNamesMeasured); ++row) {
+    longest = std::max(longest, letters.horizontalAdvance(model_->topicAt(row)));
+  }
+  const auto name_room = [&] {
+    int others = t.px(132);
+    for (int i = TopicModel::partitions; i < TopicModel::column_count; ++i) {
+      others += i == TopicModel::groups || table()->isColumnHidden(i) ? 0 : t.px(widths[i]);
+    }
+    return room - others;
+  };
+  for (const int column : {TopicModel::rate_out, TopicModel::rate_in}) {
+    if (longest + t.px(28) > name_room()) {
+      table()->setColumnHidden(column, true);
+    }
+  }
   int used = 0;
   for (int i = TopicModel::partitions; i < TopicModel::column_count; ++i) {
     if (i != TopicModel::groups && !table()->isColumnHidden(i)) {
@@ -321,7 +344,7 @@ void TopicsPage::fitColumns() {
   }
   const int rest = std::max(t.px(260), room - used);
   // The name first: of two topics that differ at the end, half a name tells nothing.
-  const int groups = std::clamp(rest - t.px(270), t.px(132), std::max(t.px(132), std::min(rest * 42 / 100, t.px(420))));
+  const int groups = std::clamp(rest - std::max(t.px(270), longest + t.px(28)), t.px(132), std::max(t.px(132), std::min(rest * 42 / 100, t.px(420))));
   table()->horizontalHeader()->resizeSection(TopicModel::name, rest - groups);
   table()->horizontalHeader()->resizeSection(TopicModel::groups, groups);
 }

@@ -53,6 +53,7 @@ class TopicsPage : public ListPage, public CommandSource {
   QAbstractButton* copy_;
   QAbstractButton* grow_;
   QAbstractButton* delete_;
+  int fitted_rows_ = -1;    // so many were there when the columns were fitted
   bool quiet_ = false;      // the model moves rows: selections that follow are not a person's
   QString wanted_;          // a topic that was just created: chosen when it appears
 };
