@@ -43,7 +43,8 @@ constexpr int kCalmTickMs = 5'000;  // while a controller leads and a majority a
 constexpr int kRestMs = 1'000;
 constexpr std::int64_t kFirstRead = 400;
 constexpr std::int64_t kReadPatienceMs = 3'000;
-constexpr std::int64_t kFreshMs = 1'000;  // so long a list may be behind the log without a word
+constexpr std::int64_t kAnsweredMs = 1'000;  // so long an answer may take without a word
+constexpr std::int64_t kFreshMs = 3'000;     // a list that is older has a gap behind it when the log has grown much
 constexpr int kSide = 436;
 constexpr int kSideNarrow = 404;
 constexpr int kSideLeast = 340;  // beside an inspector
@@ -701,8 +702,8 @@ void QuorumPage::readRecords() {
   // What grows faster than it is read is read on from near its end: the newest comes first.
   const bool anew = next_ >= 0 && end - next_ > 2 * kFirstRead;
   if (next_ < 0 || anew) {
-    read_at_ = next_ < 0 ? now : read_at_;
     next_ = std::max(facts.log_start, end - kFirstRead);
+    gap_ = true;  // also where another read than this one is answered
   }
   if (next_ >= end) {
     read_at_ = now;
@@ -711,9 +712,9 @@ void QuorumPage::readRecords() {
   if (anew && now - read_at_ > kFreshMs) {
     records_->clear();  // of before the page was hidden, or before nobody answered: it would look like what is written now
     showCounts();
-    read_at_ = now;  // an answer takes its moment
   }
   reading_since_ = now;
+  unanswered_since_ = unanswered_since_ < 0 ? now : unanswered_since_;
   ReadQuery query;
   query.topic = kMetadataLog;
   query.from_offset = next_;
@@ -721,11 +722,12 @@ void QuorumPage::readRecords() {
   query.max_records = static_cast<std::int32_t>(kFirstRead);
   query.isolation = Isolation::raw;
   const QPointer<QuorumPage> self(this);
-  session()->read(query, [self, anew, end, from = next_, number = ++read_number_](const ReadAnswer& answer) {
+  session()->read(query, [self, end, from = next_, number = ++read_number_](const ReadAnswer& answer) {
     if (self == nullptr || number != self->read_number_) {
       return;
     }
     self->reading_since_ = -1;
+    self->unanswered_since_ = -1;
     self->read_error_ = answer.error;
     std::vector<MetadataRecord> fresh;
     for (const RecordRow& row : answer.rows) {
@@ -737,8 +739,9 @@ void QuorumPage::readRecords() {
     if (self->next_ >= end && answer.error.isEmpty()) {
       self->read_at_ = self->clock_();
     }
-    if (anew && !fresh.empty()) {
+    if (self->gap_ && !fresh.empty()) {
       self->records_->clear();
+      self->gap_ = false;
     }
     self->records_->append(std::move(fresh));
     self->showCounts();
@@ -749,7 +752,8 @@ void QuorumPage::readRecords() {
 // A list that is not read on looks like a log in which nothing happens.
 void QuorumPage::sayBehind() {
   const std::int64_t lacks = next_ < 0 ? 0 : canvas_->facts().high_watermark - next_;
-  const bool behind = lacks > 0 && clock_() - read_at_ > kFreshMs;
+  const bool waits = unanswered_since_ >= 0 && clock_() - unanswered_since_ > kAnsweredMs;
+  const bool behind = lacks > 0 && (waits || !read_error_.isEmpty());
   const QString words =
       !behind                  ? QString()
       : records_->total() == 0 ? tr("The newest records are being read…")

@@ -102,8 +102,10 @@ class QuorumPage : public Page, public CommandSource {
   std::int64_t next_ = -1;  // offset of the metadata log to go on reading at; -1: nothing was read
   std::int64_t reading_since_ = -1;  // -1: nothing is being read
   std::uint64_t read_number_ = 0;    // answers to earlier reads are late
+  std::int64_t unanswered_since_ = -1;  // what was asked then has not been answered; -1: nothing is open
+  std::int64_t read_at_ = 0;            // when the list was last as new as the log
+  bool gap_ = false;                    // what is read now does not follow what is listed
   int width_class_ = 0;
-  std::int64_t read_at_ = 0;         // when the list was last as new as the log
   QString read_error_;
 };
 

@@ -430,6 +430,7 @@ std::shared_ptr<const observe::TopicView> FakeSession::topicView(const std::stri
 
 void FakeSession::setMetadataEnd(std::int64_t offset) {
   metadata_end_ = offset;
+  metadata_told_ = true;
   quorum_changed_ = true;
   publish();
   Q_EMIT frameReady();
@@ -563,7 +564,10 @@ void FakeSession::read(const ReadQuery& query, std::function<void(ReadAnswer)> d
   ReadAnswer result;
   result.error = takeError();
   if (query.topic == "__cluster_metadata") {  // there, and no record of it is told here
-    result.next_offset = query.to_offset;
+    result.next_offset = result.error.isEmpty() ? query.to_offset : query.from_offset;
+    for (std::int64_t at = query.from_offset; metadata_told_ && result.error.isEmpty() && at < query.to_offset; ++at) {
+      result.rows.emplace_back().offset = at;
+    }
     answer([done = std::move(done), result = std::move(result)] { done(result); });
     return;
   }

@@ -59,7 +59,7 @@ class FakeSession : public Session, public SessionAdmin {
   }
   [[nodiscard]] int retries() const { return retries_; }
 
-  // Where the metadata log ends.
+  // Where the metadata log ends; from then on it tells of records.
   void setMetadataEnd(std::int64_t offset);
   void setStorage(const StorageInfo& storage) { storage_ = storage; }
   void setListener(const ListenerInfo& listener) { listener_ = listener; }
@@ -206,6 +206,7 @@ class FakeSession : public Session, public SessionAdmin {
   std::shared_ptr<Batches> batch_reader_;
   bool batches_available_ = true;
   std::int64_t metadata_end_ = 120;
+  bool metadata_told_ = false;
 };
 
 }  // namespace hw::ui
