@@ -278,9 +278,11 @@ wire::ErrorCode Partition::follower_fetched(const Position& position, Instant no
   }
   Replica& replica = *known;
   if (position.broker_epoch != -1) {
-    // A request that was on its way while the broker registered anew (KIP-903).
+    // A request that was on its way while the broker registered anew (KIP-903): as the metadata tells, or a request of its new life,
+    // which may come before the metadata does.
     const metadata::BrokerImage* alive = context_.alive(replica.id);
-    if (alive != nullptr && alive->epoch > position.broker_epoch) {
+    const bool known_anew = replica.epoch_known && replica.broker_epoch > position.broker_epoch;
+    if (known_anew || (alive != nullptr && alive->epoch > position.broker_epoch)) {
       trial::mark(trial::Mark::fetch_stale_broker_epoch);
       return wire::ErrorCode::not_leader_or_follower;
     }

@@ -54,15 +54,7 @@ struct World {
         },
         Prng(3));
     for (int i = 0; i < 3; ++i) {
-      wire::RegisterBrokerRecord registration;
-      registration.broker_id = BrokerId(i);
-      registration.broker_epoch = 100 + i;
-      registration.rack = "r" + std::to_string(i);
-      auto& endpoint = registration.end_points.emplace_back();
-      endpoint.name = "PLAINTEXT";
-      endpoint.port = static_cast<std::uint16_t>(9092 + i);
-      registration.fenced = false;
-      replay(registration);
+      register_broker(i, 100 + i);
     }
     wire::TopicRecord topic;
     topic.name = "t";
@@ -84,6 +76,17 @@ struct World {
     broker->set_broker_epoch(100);
   }
 
+  void register_broker(int id, std::int64_t epoch) {
+    wire::RegisterBrokerRecord registration;
+    registration.broker_id = BrokerId(id);
+    registration.broker_epoch = epoch;
+    registration.rack = "r" + std::to_string(id);
+    auto& endpoint = registration.end_points.emplace_back();
+    endpoint.name = "PLAINTEXT";
+    endpoint.port = static_cast<std::uint16_t>(9092 + id);
+    registration.fenced = false;
+    replay(registration);
+  }
   void replay(const metadata::Record& record) { HW_ASSERT(builder.replay(record, Offset(offset++), 1).has_value(), "good"); }
   void publish() {
     auto published = builder.publish();
@@ -724,6 +727,16 @@ class TstReplicas : public QObject {
     QCOMPARE(world.partition().log()->high_watermark(), Offset(0));
     world.fetch({.replica = 1, .offset = 1, .epoch = 1, .last_epoch = 0, .wait_ms = 0});
     QCOMPARE(world.partition().log()->high_watermark(), Offset(1));
+  }
+
+  // A broker that started again fetches before its registration is known here; what its earlier life had sent comes after that.
+  void a_request_of_an_earlier_life_is_outdone() {
+    World world;
+    world.fetch({.replica = 2, .offset = 0, .wait_ms = 0, .replica_epoch = 300});
+    QCOMPARE(world.data(world.fetch({.replica = 2, .offset = 0, .wait_ms = 0, .replica_epoch = 102})).error_code, ErrorCode::not_leader_or_follower);
+    world.register_broker(2, 300);
+    world.change(std::vector<BrokerId>{BrokerId(0), BrokerId(1)}, std::nullopt);
+    QCOMPARE(world.proposed(), (std::vector<std::int32_t>{0, 1, 2}));  // its session is quiet: it need not fetch again
   }
 
   void a_fenced_follower_stays_out_until_it_is_alive() {
