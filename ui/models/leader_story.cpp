@@ -67,6 +67,17 @@ std::function<bool(const observe::ClusterView&)> still(const Concerned& partitio
   };
 }
 
+// Who led between two views that lie apart, where neither of them shows it: the last of them. kNoBroker: nobody did.
+BrokerId led_between(const observe::PartitionView& was, const observe::PartitionView& is) {
+  BrokerId last = kNoBroker;
+  for (const observe::EpochView& epoch : is.epochs) {
+    if (epoch.epoch > was.leader_epoch && epoch.epoch < is.leader_epoch && epoch.leader != is.leader) {
+      last = epoch.leader;
+    }
+  }
+  return last;
+}
+
 bool ended(const observe::NodeView& node) { return node.state == observe::NodeView::State::killed || node.state == observe::NodeView::State::stopped; }
 
 bool runs(const observe::ClusterView& view, BrokerId id) {
@@ -97,6 +108,7 @@ QStringList LeaderStory::take(const observe::ViewPtr& view) {
   const observe::ViewPtr before = std::exchange(seen_, view);
   QStringList told;
   over_.clear();
+  at_ = {};
   if (before == nullptr) {
     controller_ = view->quorum->leader;
     return told;
@@ -141,6 +153,9 @@ void LeaderStory::tellQuorum(const observe::ClusterView& before, const observe::
   const observe::QuorumView& was = *before.quorum;
   const observe::QuorumView& is = *view.quorum;
   const WallTime now = is.history.empty() ? WallTime{} : is.history.back().at;
+  if (is.leader != was.leader) {
+    at_ = std::max(at_, now);
+  }
   if (was.leader != kNoBroker && is.leader != was.leader) {
     const WallTime gone = endedAt(view, was.leader);
     controller_gone_ = gone.ms != 0 ? gone : now;
@@ -187,6 +202,9 @@ void LeaderStory::tellBrokers(const observe::ClusterView& before, const observe:
       continue;
     }
     const observe::NodeView& was = *known->second;
+    if (node->fenced != was.fenced || node->in_controlled_shutdown != was.in_controlled_shutdown) {
+      at_ = std::max(at_, node->registration_since);
+    }
     if (node->fenced && !was.fenced) {
       const WallTime gone = endedAt(view, id);
       const std::int64_t after = gone.ms == 0 ? -1 : node->registration_since.ms - gone.ms;
@@ -210,8 +228,7 @@ void LeaderStory::tellBrokers(const observe::ClusterView& before, const observe:
 
 void LeaderStory::tellPartitions(const observe::ClusterView& before, const observe::ClusterView& view, QStringList& told) {
   std::vector<Move> moves;
-  std::map<std::pair<BrokerId, bool>, int> in_sync;  // node and whether it came or went: partitions
-  std::map<BrokerId, int> waited;  // for which partitions had to wait: they have no other replica in sync
+  std::map<BrokerId, Change> in_sync;
   int leaderless = 0;
   Concerned lost_leaders;
   Concerned below;
@@ -245,15 +262,16 @@ void LeaderStory::tellPartitions(const observe::ClusterView& before, const obser
       if (was->partition_epoch == is->partition_epoch) {
         continue;
       }
+      at_ = std::max(at_, is->changed_at);
       const std::int64_t high_watermark = memory.gone[i] == nullptr ? -1 : memory.gone[i]->high_watermark.get();
       for (const observe::ReplicaView& replica : is->replicas) {
         const bool then = contains(was->isr, replica.node);
         const bool now = contains(is->isr, replica.node);
         const auto orphan = memory.orphans.find(i);
         if (now && !then && is->leader == replica.node && orphan != memory.orphans.end() && orphan->second.last == replica.node) {
-          ++waited[replica.node];  // nobody else could lead, and its set was empty meanwhile
+          in_sync[replica.node].waited.emplace_back(topic->id, i);  // nobody else could lead, and its set was empty meanwhile
         } else if (then != now) {
-          ++in_sync[{replica.node, now}];
+          (now ? in_sync[replica.node].came : in_sync[replica.node].went).emplace_back(topic->id, i);
         }
       }
       const auto minimum = static_cast<std::size_t>(std::max(1, min_in_sync(topic.get(), *is)));
@@ -276,6 +294,11 @@ void LeaderStory::tellPartitions(const observe::ClusterView& before, const obser
         old = std::move(orphan->second);
         memory.orphans.erase(orphan);
         timed = true;
+      }
+      if (const BrokerId between = led_between(*was, *is); between != kNoBroker && between != old.last) {
+        // How far that one was nobody has seen.
+        old = {between, is->changed_at, -1, {is->leader}};
+        timed = false;
       }
       if (old.last == is->leader || old.last == kNoBroker) {
         continue;  // it has come back
@@ -323,18 +346,14 @@ void LeaderStory::tellPartitions(const observe::ClusterView& before, const obser
                              : Story::tr("%Ln partitions have no leader.", nullptr, leaderless));
     standing_.push_back({told.back(), still(lost_leaders, [](const observe::TopicView&, const observe::PartitionView& p) { return p.leader == kNoBroker; }, looked_)});
   }
-  for (const auto& [what, partitions] : in_sync) {
-    const auto& [node, came] = what;
-    const bool moved = std::any_of(moves.begin(), moves.end(), [&](const Move& m) { return m.from == what.first; });
-    if (came) {
-      waited.try_emplace(node, 0);
-    } else if (!moved) {
-      told << Story::tr("Node %1 left the in-sync replicas of %Ln partition(s).", nullptr, partitions).arg(node.value());
+  for (const auto& [node, change] : in_sync) {
+    const bool moved = std::any_of(moves.begin(), moves.end(), [&, id = node](const Move& m) { return m.from == id; });
+    if (!change.went.empty() && !moved) {
+      told << Story::tr("Node %1 left the in-sync replicas of %Ln partition(s).", nullptr, static_cast<int>(change.went.size())).arg(node.value());
     }
   }
-  for (const auto& [node, leads] : waited) {
-    const auto came = in_sync.find({node, true});
-    tellBack(node, leads, came == in_sync.end() ? 0 : came->second, told);
+  for (const auto& [node, change] : in_sync) {
+    tellBack(node, change, told);
   }
   if (below_minimum > 0) {
     told << (below_minimum == 1 ? Story::tr("%1 has fewer in-sync replicas than min.insync.replicas: acks=all is refused there.").arg(below_first)
@@ -349,21 +368,43 @@ void LeaderStory::tellPartitions(const observe::ClusterView& before, const obser
   }
 }
 
-void LeaderStory::tellBack(BrokerId node, int leads, int in_sync, QStringList& told) {
+void LeaderStory::tellBack(BrokerId node, const Change& change, QStringList& told) {
+  const bool came = !change.waited.empty() || !change.came.empty();
+  if (!came && !back_.contains(node)) {
+    return;
+  }
   Back& back = back_[node];
+  for (const auto& partition : change.went) {
+    back.partitions.erase(partition);
+  }
+  for (const auto& partition : change.waited) {
+    back.partitions.insert_or_assign(partition, true);
+  }
+  for (const auto& partition : change.came) {
+    back.partitions.try_emplace(partition, false);
+  }
+  QString sentence;
+  if (came) {
+    const auto leads = static_cast<int>(std::count_if(back.partitions.begin(), back.partitions.end(), [](const auto& each) { return each.second; }));
+    const auto others = static_cast<int>(back.partitions.size()) - leads;
+    const QString leading = Story::tr("leads %Ln partition(s) again that waited for it", nullptr, leads);
+    const QString following = Story::tr("is in sync again in %Ln partition(s)", nullptr, others);
+    sentence = leads == 0    ? Story::tr("Node %1 %2.").arg(node.value()).arg(following)
+               : others == 0 ? Story::tr("Node %1 %2.").arg(node.value()).arg(leading)
+                             : Story::tr("Node %1 %2, and %3.").arg(node.value()).arg(leading, following);
+  }
+  if (sentence == back.sentence) {
+    return;  // one that came and went meanwhile; what stands, stands
+  }
   if (!back.sentence.isEmpty()) {
     over_ << back.sentence;
     std::erase_if(standing_, [&](const Standing& each) { return each.sentence == back.sentence; });
   }
-  back.leads += leads;
-  back.in_sync += in_sync;
-  const QString leading = Story::tr("leads %Ln partition(s) again that waited for it", nullptr, back.leads);
-  const QString following = Story::tr("is in sync again in %Ln partition(s)", nullptr, back.in_sync);
-  back.sentence = (back.leads == 0     ? Story::tr("Node %1 %2.").arg(node.value()).arg(following)
-                   : back.in_sync == 0 ? Story::tr("Node %1 %2.").arg(node.value()).arg(leading)
-                                       : Story::tr("Node %1 %2, and %3.").arg(node.value()).arg(leading, following));
-  told << back.sentence;
-  stands(back.sentence, [node](const observe::ClusterView& now) { return runs(now, node); });
+  back.sentence = sentence;
+  if (!sentence.isEmpty()) {
+    told << sentence;
+    stands(sentence, [node](const observe::ClusterView& now) { return runs(now, node); });
+  }
 }
 
 }  // namespace hw::ui

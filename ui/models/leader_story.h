@@ -9,13 +9,15 @@
 // one of its topics changed.
 #pragma once
 
-#include <QStringList>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <QStringList>
 
 #include "engine/observe/cluster_view.h"
 
@@ -27,9 +29,17 @@ class LeaderStory {
   [[nodiscard]] QStringList take(const observe::ViewPtr& view);
   // Sentences told earlier that the newest view makes untrue: "orders/0 has no leader." once it has one. Of the last take().
   [[nodiscard]] const QStringList& over() const { return over_; }
+
+  // When what the last take() told of happened, its newest part; 0: not known. Views may be far apart.
+  [[nodiscard]] WallTime at() const { return at_; }
   // Acknowledged records that were lost by all moves of leaders since forget(); -1: of one it is not known.
   [[nodiscard]] std::int64_t lost() const { return lost_; }
-  void forget() { lost_ = 0; }
+
+  // All is well: what comes now is another story.
+  void forget() {
+    lost_ = 0;
+    back_.clear();
+  }
   static constexpr int kTold = 4;  // sentences at once, at most; the rest is counted
   // Partitions that were looked at for sentences that stand, since the beginning: the work that tests count.
   [[nodiscard]] std::uint64_t looked() const { return *looked_; }
@@ -41,11 +51,19 @@ class LeaderStory {
     std::int64_t high_watermark = -1;
     std::vector<BrokerId> isr;
   };
+
   // What a node has got back since it ended or fell behind: told in one sentence, however many views it takes.
+  // A replica that comes, goes and comes again is one partition.
   struct Back {
-    int leads = 0;    // partitions that waited for it
-    int in_sync = 0;  // others
+    std::map<std::pair<Uuid, std::size_t>, bool> partitions;  // true: it leads, and the partition had waited for it
     QString sentence;
+  };
+
+  // What changed in the in-sync replicas of one node.
+  struct Change {
+    std::vector<std::pair<Uuid, std::size_t>> waited;  // partitions had to wait for it: they have no other replica in sync
+    std::vector<std::pair<Uuid, std::size_t>> came;
+    std::vector<std::pair<Uuid, std::size_t>> went;
   };
   struct Standing {  // a sentence about how things are, not about what happened
     QString sentence;
@@ -53,7 +71,7 @@ class LeaderStory {
   };
   void tellQuorum(const observe::ClusterView& before, const observe::ClusterView& view, QStringList& told);
   void tellBrokers(const observe::ClusterView& before, const observe::ClusterView& view, QStringList& told);
-  void tellBack(BrokerId node, int leads, int in_sync, QStringList& told);
+  void tellBack(BrokerId node, const Change& change, QStringList& told);
   void stands(QString sentence, std::function<bool(const observe::ClusterView&)> holds) { standing_.push_back({std::move(sentence), std::move(holds)}); }
   [[nodiscard]] static WallTime endedAt(const observe::ClusterView& view, BrokerId node);
   void tellPartitions(const observe::ClusterView& before, const observe::ClusterView& view, QStringList& told);
@@ -67,6 +85,7 @@ class LeaderStory {
   std::vector<Standing> standing_;
   std::map<BrokerId, Back> back_;
   QStringList over_;
+  WallTime at_;
   std::int64_t lost_ = 0;
   // What is remembered of a topic's partitions; goes with it.
   struct Topic {

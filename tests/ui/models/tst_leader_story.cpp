@@ -209,6 +209,51 @@ class TestLeaderStory : public QObject {
     QCOMPARE(story.over(), second);
   }
 
+  // A replica that comes, goes and comes again is one partition; and after all was well the count begins anew.
+  void whatComesAgainIsNotCountedTwice() {
+    LeaderStory story;
+    (void)story.take(view({{.isr = {1, 2}}, {.isr = {1, 2}}}));
+    const QStringList both = story.take(view({{.epoch = 1}, {.epoch = 1}}));
+    QCOMPARE(both, QStringList{QStringLiteral("Node 3 is in sync again in 2 partition(s).")});
+    (void)story.take(view({{.isr = {1, 2}, .epoch = 2}, {.epoch = 1}}));
+    QCOMPARE(story.over(), both);
+    const QStringList again = story.take(view({{.epoch = 3}, {.epoch = 1}}));
+    QCOMPARE(again, both);
+    QVERIFY(!story.over().contains(both.front()));
+    // Both within one look: what stands, stands.
+    QVERIFY(story.take(view({{.epoch = 5}, {.epoch = 1}})).isEmpty());
+    QVERIFY(story.over().isEmpty());
+    story.forget();
+    (void)story.take(view({{.isr = {1, 2}, .epoch = 6}, {.epoch = 1}}));
+    QCOMPARE(story.take(view({{.epoch = 7}, {.epoch = 1}})), QStringList{QStringLiteral("Node 3 is in sync again in 1 partition(s).")});
+  }
+
+  // Who led in between is who lost the lead, although nobody looked meanwhile.
+  void aMoveIsFromWhoLedLast() {
+    LeaderStory story;
+    const auto with_epochs = [this](std::int32_t leader, std::int32_t partition_epoch, std::int32_t leader_epoch,
+                                    const std::vector<std::int32_t>& led) {
+      const observe::ViewPtr plain = view({{.leader = leader, .epoch = partition_epoch, .at_ms = 9'000}});
+      auto partition = std::make_shared<observe::PartitionView>(*plain->topics->begin()->second->partitions.front());
+      partition->leader_epoch = LeaderEpoch(leader_epoch);
+      for (std::size_t i = 0; i < led.size(); ++i) {
+        partition->epochs.push_back({LeaderEpoch(static_cast<std::int32_t>(i)), BrokerId(led[i]), Offset(0), WallTime{1'000}});
+      }
+      auto topic = std::make_shared<observe::TopicView>(*plain->topics->begin()->second);
+      topic->partitions.front() = partition;
+      auto out = std::make_shared<observe::ClusterView>(*plain);
+      out->topics = std::make_shared<const std::map<std::string, std::shared_ptr<const observe::TopicView>, std::less<>>>(
+          std::map<std::string, std::shared_ptr<const observe::TopicView>, std::less<>>{{"orders", topic}});
+      return out;
+    };
+    (void)story.take(with_epochs(1, 0, 0, {1}));
+    const QStringList told = story.take(with_epochs(2, 3, 2, {1, 3}));
+    QCOMPARE(told, QStringList{QStringLiteral("Leader of orders/0 moved 3 → 2.")});
+    QCOMPARE(story.at().ms, 9'000);
+    // The next one is what both views show.
+    QVERIFY2(story.take(with_epochs(3, 4, 3, {1, 3, 2})).front().startsWith(QStringLiteral("Leader of orders/0 moved 2 → 3")), "");
+  }
+
   // "Moved 2 → 1" is over when 1 has ended.
   void aMoveIsOverWithWhoLeads() {
     LeaderStory story;
