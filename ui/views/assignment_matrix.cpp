@@ -199,7 +199,7 @@ void AssignmentMatrix::fitNames() {
   for (const Member& m : members_) {
     const QString id = m.instance.empty() ? shortMember(m.id, m.client) : QString::fromStdString(m.instance);
     const double first = std::max(40.0, std::min(60.0, text_width(id, FontRole::data_strong)) + 8);
-    longest = std::max(longest, 18 + first + text_width(QString::fromStdString(m.client), FontRole::control) + 20);
+    longest = std::max(longest, 36 + first + text_width(QString::fromStdString(m.client), FontRole::control));
   }
   const auto n = static_cast<double>(columns_.size());
   const double columns = columns_.size() > 40 ? n * 3 : n * (columns_.size() <= 8 ? 62 : 34);

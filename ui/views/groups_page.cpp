@@ -221,11 +221,11 @@ GroupsPage::GroupsPage(QWidget* parent)
   idle_->setWordWrap(true);
   idle_room->addWidget(idle_);
   left_column->addLayout(idle_room);
-  upper->addWidget(left, 56);
+  upper->addWidget(left, 60);
   upper->addWidget(new Line(Qt::Vertical, false, details_));
   why_ = new WhyPanel(details_);
   why_->setMinimumWidth(t.px(280));
-  upper->addWidget(why_, 44);
+  upper->addWidget(why_, 40);
   connect(why_, &WhyPanel::partitionRequested, this, [this] {
     const GroupFacts* f = model_->facts(current_);
     if (f != nullptr && f->worst >= 0) {
