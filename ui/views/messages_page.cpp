@@ -100,8 +100,8 @@ void MessagesPage::setWidthClass(int width_class) {
   // The value has what the others can spare.
   const Theme& t = Theme::current();
   const bool tight = width() < t.px(760);  // a large scale, or presenting
-  table_->setColumnWidth(RecordModel::kHeaders, t.px(width_class > 0 ? 260 : 84));
-  table_->setColumnWidth(RecordModel::kKey, t.px(tight ? 92 : width_class > 0 ? 180 : 124));
+  table_->setColumnWidth(RecordModel::kHeaders, t.px(width_class > 0 ? 260 : tight ? 68 : 84));
+  table_->setColumnWidth(RecordModel::kKey, t.px(tight ? 116 : width_class > 0 ? 180 : 124));
   table_->setColumnWidth(RecordModel::kFlags, t.px(width_class > 0 ? 124 : 96));
 }
 
