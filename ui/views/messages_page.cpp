@@ -378,7 +378,7 @@ bool MessagesPage::arrivesByItself(const Selection& selection) const {
       return selection.offset > model_->row(i).offset;
     }
   }
-  return false;
+  return from_->current() == static_cast<int>(RecordFeed::From::newest) && feed_->follows(selection.partition, selection.offset);
 }
 
 void MessagesPage::jumpTo(const Selection& wanted) {

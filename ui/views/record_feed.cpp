@@ -401,6 +401,14 @@ bool RecordFeed::canGoEarlier() const {
   });
 }
 
+bool RecordFeed::follows(std::int32_t partition, std::int64_t offset) const {
+  if (const auto at = cursors_.find(partition); at != cursors_.end()) {
+    return offset >= at->second.next;
+  }
+  const auto index = static_cast<std::size_t>(partition);
+  return partition >= 0 && index < ends_.size() && ends_[index] >= 0 && offset >= ends_[index];
+}
+
 bool RecordFeed::canGoLater() const {
   return std::any_of(cursors_.begin(), cursors_.end(), [this](const auto& entry) {
     const auto* c = countersOf(entry.first);

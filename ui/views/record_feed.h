@@ -33,7 +33,7 @@ class RecordFeed : public QObject {
   static constexpr int kMaxReads = 8;
   static constexpr std::size_t kMaxPartitions = 64;
   static constexpr std::size_t kMaxFollowed = 256;
-  static constexpr std::size_t kLookedAt = 256;  // partitions that are not read, with each poll
+  static constexpr std::size_t kLookedAt = 1'024;  // partitions that are not read, with each poll
   static constexpr std::int64_t kMaxTailBehind = 2'000;
   static constexpr std::int64_t kValueHead = 64 << 10;  // longer values come as their heads
 
@@ -70,6 +70,8 @@ class RecordFeed : public QObject {
   // True where more partitions of the topic hold something than are read.
   [[nodiscard]] bool partial() const { return partial_; }
 
+  // Whether the tail is still to bring this record, of any partition.
+  [[nodiscard]] bool follows(std::int32_t partition, std::int64_t offset) const;
   // How many are read.
   [[nodiscard]] std::size_t partitions() const { return cursors_.size(); }
 
