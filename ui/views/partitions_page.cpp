@@ -36,6 +36,7 @@ constexpr int kSelectionRows = 200;
 constexpr int kDrawerRows = 3;
 constexpr int kDrawerHead = 27;
 constexpr int kRoomForDrawer = 540;
+constexpr int kRoomForSize = 800;
 constexpr int kRoomForGroups = 700;  // where less is left, names beside it would be cut
 
 std::vector<LegendBar::Entry> legend_entries() {
@@ -219,7 +220,7 @@ PartitionsPage::PartitionsPage(QWidget* parent)
     return look;
   }, table_view_));
   set_columns(table_view_, {72, 54, 74, 80, 72, 72, 80, 66, 66, 92, 80, 78}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11},
-              {LaneTable::kSegments, LaneTable::kSize, LaneTable::kLogStart});
+              {LaneTable::kSegments, LaneTable::kLogStart});
   forms_->addWidget(table_view_);
   column->addWidget(forms_, 1);
   setContent(content);
@@ -594,6 +595,8 @@ void PartitionsPage::resizeEvent(QResizeEvent* event) {
   Page::resizeEvent(event);
   drawer_->setVisible(height() >= Theme::current().px(kRoomForDrawer));
   groups_->setVisible(width() >= Theme::current().px(kRoomForGroups));
+  // Beside an inspector roles and times come before it: a column whose values are all cut says nothing.
+  table_view_->setColumnHidden(LaneTable::kSize, width() < Theme::current().px(kRoomForSize));
   fitDrawer();
   refreshScroll();
 }
