@@ -332,7 +332,7 @@ bool GroupsPage::eventFilter(QObject* object, QEvent* event) {
   if (object == matrix_room_->viewport() && event->type() == QEvent::Resize) {
     matrix_->setRoom(matrix_room_->viewport()->width() / Theme::current().scale());
     // The name and what the buttons do come before what the picture below says by itself.
-    const bool tight = matrix_room_->viewport()->width() < Theme::current().px(420);
+    const bool tight = matrix_room_->viewport()->width() < Theme::current().px(470);
     if (tight != caption_->isHidden()) {
       caption_->setVisible(!tight);
       rejoin_->setShortcutCap(tight ? QString() : QStringLiteral("R"));

@@ -24,7 +24,7 @@ ListPage::ListPage(Info info, const Frame& frame, QWidget* parent) : Page(std::m
   filter_ = new FilterBox(frame.vocabulary, id(), this);
   filter_->setChipsShown(false);
   filter_->setHint(frame.hint);
-  filter_->setMinimumWidth(t.px(160));
+  filter_->setMinimumWidth(t.px(140));  // how many there are is said before the filter's example in full
   filter_->setMaximumWidth(t.px(520));
   filter_->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
   header()->addLeft(filter_);
