@@ -46,7 +46,7 @@ namespace hw::ui {
 
 namespace {
 
-constexpr int kPageLeast = 640;  // px at scale 1.0 beside the inspector; with less it stands over the page
+constexpr int kPageLeast = 720;  // px at scale 1.0 beside the inspector; with less it stands over the page
 
 constexpr std::size_t kHistoryMax = 200;
 
@@ -632,13 +632,21 @@ void MainWindow::applyRail() {
 }
 
 void MainWindow::placeInspector() {
+  // Where it stands over the page, the page gives way as far as it can: only the rest is hidden below it.
+  const int wide = inspector_floats_ && inspector_->isVisible() ? inspector_->maximumWidth() : 0;
+  const int whole = upper_->geometry().width() - (strip_->isVisible() ? strip_->width() : 0);
+  const int aside = std::clamp(whole - Theme::current().px(kPageLeast), 0, wide);
+  QLayout* pages = upper_->itemAt(0)->layout();
+  if (pages->contentsMargins().right() != aside) {
+    pages->setContentsMargins(0, 0, aside, 0);
+  }
   if (inspector_floats_) {
-    const QPoint right = stack_->mapTo(inspector_->parentWidget(), QPoint(stack_->width(), 0));
+    const QPoint right = stack_->mapTo(inspector_->parentWidget(), QPoint(stack_->width() + aside, 0));
     inspector_->setGeometry(right.x() - inspector_->maximumWidth(), right.y(), inspector_->maximumWidth(), stack_->height());
     inspector_->raise();
   }
   // What lies below it is not seen: tables keep their columns beside it.
-  const int covered = inspector_floats_ && inspector_->isVisible() ? inspector_->maximumWidth() : 0;
+  const int covered = wide - aside;
   if (stack_->property(kCoveredProperty).toInt() != covered) {
     stack_->setProperty(kCoveredProperty, covered);
     for (QTableView* table : stack_->findChildren<QTableView*>()) {
