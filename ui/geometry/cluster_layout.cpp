@@ -35,8 +35,14 @@ Columns columns_for(double width, Detail detail) {
   Columns c;
   if (detail == Detail::low) {
     c = {14, 148, 332, 200, kMinGap};
-  } else if (detail == Detail::full && width >= 1500) {
-    c = {40, 200, 760, 320, kMinGap};
+  } else if (detail == Detail::full && width >= 1200) {
+    // Bars as long as there is room for between the others, and no longer than can be compared at a glance.
+    constexpr double kRates = 48;  // more than the least gap, on both sides
+    c = {28, 190, 0, 280, kMinGap};
+    if (width >= 1500) {
+      c = {40, 200, 0, 320, kMinGap};
+    }
+    c.brokers = std::clamp(width - 2 * c.margin - c.producers - c.groups - 2 * (kMinGap + kRates), 336.0, 760.0);
   }
   const auto left_over = [&] { return width - 2 * c.margin - c.producers - c.brokers - c.groups - 2 * kMinGap; };
   const auto shrink = [&](double& column, double least) {

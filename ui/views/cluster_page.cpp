@@ -141,7 +141,7 @@ ClusterPage::ClusterPage(QWidget* parent)
       table_view_));
   new HoverRow(table_view_);
   // Who it is stays whole; what is told of it shares the rest, and gives way.
-  set_columns(table_view_, {170, 186, 150, 80, 112, 80, 98}, {1, 2}, {ClusterTable::kLogStart});
+  set_columns(table_view_, {ClusterTable::kObjectWidth, 186, 150, 80, 112, 80, 98}, {1, 2}, {ClusterTable::kLogStart});
   forms_->addWidget(table_view_);
   column->addWidget(forms_, 1);
   setContent(content);

@@ -6,6 +6,7 @@
 
 #include "ui/models/group_model.h"
 #include "ui/painting/text.h"
+#include "ui/theme/theme.h"
 
 namespace hw::ui {
 
@@ -134,6 +135,9 @@ QVariant ClusterTable::headerData(int section, Qt::Orientation orientation, int 
       return tr("Object");
     case kWhere:
       return tr("Where");
+  if (role == Qt::SizeHintRole && section == kObject) {
+    return QSize(Theme::current().px(kObjectWidth), 0);  // what a row is about gives way to nothing
+  }
     case kState:
       return tr("State");
     case kLogStart:

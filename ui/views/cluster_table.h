@@ -18,6 +18,8 @@ class ClusterTable : public QAbstractTableModel {
   using QAbstractTableModel::QAbstractTableModel;
   enum Column : int { kObject, kWhere, kState, kLogStart, kHighWatermark, kLogEnd, kBehind, kColumns };
 
+  static constexpr int kObjectWidth = 186;  // px at scale 1.0
+
   // Rows keep their place while the set of objects is the same; then only changed cells are announced.
   // True: rows came or went.
   bool refresh(const ClusterModel& model);

@@ -402,7 +402,7 @@ void TestGeometry::layout_scales_data() {
   QTest::addColumn<int>("groups");
   QTest::addColumn<int>("producers");
   QTest::addColumn<QSizeF>("size");
-  for (const QSizeF size : {QSizeF(944, 636), QSizeF(704, 400), QSizeF(940, 470), QSizeF(1'984, 1'060)}) {
+  for (const QSizeF size : {QSizeF(944, 636), QSizeF(704, 400), QSizeF(940, 470), QSizeF(1'340, 760), QSizeF(1'984, 1'060)}) {
     const auto name = [&](const char* what) {
       return QByteArray(what) + " in " + QByteArray::number(size.width());
     };
