@@ -450,6 +450,13 @@
 <context>
     <name>hw::ui::ClusterPage</name>
     <message numerus="yes">
+        <source>Node %1 holds %Ln replica(s): they have to be moved or deleted first.</source>
+        <translation>
+            <numerusform>Node %1 holds %Ln replica: it has to be moved or deleted first.</numerusform>
+            <numerusform>Node %1 holds %Ln replicas: they have to be moved or deleted first.</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
         <source>%Ln nodes</source>
         <translation>
             <numerusform>%Ln node</numerusform>

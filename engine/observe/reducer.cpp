@@ -455,7 +455,13 @@ bool Reducer::on(const event::BrokerChanged& e, const event::Stamped& s) {
     }
   }
   if (const auto node_known = nodes_.find(e.broker); node_known != nodes_.end()) {
-    register_node(node(e.broker), e, s.at);
+    NodeView& view = node(e.broker);
+    const bool removed = view.registered && !e.registered;
+    register_node(view, e, s.at);
+    const bool ended = view.state == NodeView::State::stopped || view.state == NodeView::State::killed;
+    if (removed && ended && !view.controller) {
+      nodes_.erase(node_known);  // taken out of the cluster for good; should it start again, it says so
+    }
   }
   return true;
 }

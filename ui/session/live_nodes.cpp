@@ -160,6 +160,45 @@ void LiveSession::act(NodeAction action, std::int32_t node, std::function<void(Q
   command(node, std::move(commands), std::move(done));
 }
 
+bool LiveSession::addsBrokers() const {
+  return control_ != nullptr && !cluster_->options().member;
+}
+
+void LiveSession::addBroker(std::function<void(std::int32_t node, QString error)> done) {
+  if (!asks() || control_ == nullptr) {
+    done(-1, tr("The cluster is not running."));
+    return;
+  }
+  operators_.start([this, done = std::move(done)] {
+    const Result<Value> result = control_->run("node.add", Value());
+    std::int32_t node = -1;
+    if (const Value::List* added = result ? (*result)["nodes"].list() : nullptr; added != nullptr && !added->empty()) {
+      node = static_cast<std::int32_t>(added->front()["node"].number_or(-1));
+    }
+    const QString error = result ? QString() : QString::fromStdString(result.error().detail);
+    QMetaObject::invokeMethod(
+        this,
+        [this, node, error, done] {
+          Q_EMIT frameReady();
+          done(node, error);
+        },
+        Qt::QueuedConnection);
+  });
+}
+
+void LiveSession::removeBroker(std::int32_t node, std::function<void(QString error)> done) {
+  const NodeCondition now = conditionOf(node);
+  if (asks() && now.node < 0) {
+    done(tr("There is no node %1.").arg(node));
+    return;
+  }
+  if (now.working) {
+    done(tr("Node %1 is busy with what it was told before.").arg(node));
+    return;
+  }
+  command(node, {{"node.remove", nodes(node)}}, std::move(done));
+}
+
 void LiveSession::healAll(std::function<void(QString error)> done) {
   std::vector<std::pair<std::string, Value>> commands{{"cluster.heal", Value()}};
   for (const NodeCondition& each : conditions()) {

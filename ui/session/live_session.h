@@ -5,7 +5,6 @@
 // a real connection, like any other client's.
 #pragma once
 
-#include <QThreadPool>
 #include <atomic>
 #include <map>
 #include <memory>
@@ -15,11 +14,14 @@
 #include <thread>
 #include <vector>
 
+#include <QThreadPool>
+
 #include "engine/node/cluster.h"
 #include "engine/node/cluster_control.h"
 #include "engine/node/control_server.h"
 #include "ui/session/session.h"
 #include "ui/session/session_admin.h"
+#include "ui/session/session_brokers.h"
 #include "ui/session/session_nodes.h"
 
 namespace hw::node {
@@ -32,7 +34,7 @@ class DemoTraffic;
 class LiveBatches;
 class LiveConsumers;
 
-class LiveSession final : public Session, public SessionAdmin, public SessionNodes {
+class LiveSession final : public Session, public SessionAdmin, public SessionNodes, public SessionBrokers {
   Q_OBJECT
 
  public:
@@ -92,6 +94,9 @@ class LiveSession final : public Session, public SessionAdmin, public SessionNod
   std::vector<NodeCondition> conditions() const override;
   void act(NodeAction action, std::int32_t node, std::function<void(QString error)> done) override;
   void healAll(std::function<void(QString error)> done) override;
+  bool addsBrokers() const override;
+  void addBroker(std::function<void(std::int32_t node, QString error)> done) override;
+  void removeBroker(std::int32_t node, std::function<void(QString error)> done) override;
   QString profile() const override;
   std::int64_t quorumFetchTimeoutMs() const override;
   ControlPort controlPort() const override { return control_port_; }

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // ClusterPage: nodes are ended, paused and cut off from here. K asks once; X offers everything.
+#include <algorithm>
+
+#include <QAbstractButton>
 #include <QMenu>
 #include <QPointer>
 #include <algorithm>
 
 #include "ui/dialogs/question_dialog.h"
 #include "ui/models/replica_facts.h"
+#include "ui/session/session_brokers.h"
+#include "ui/session/undo_list.h"
 #include "ui/painting/text.h"
 #include "ui/views/cluster_page.h"
 #include "ui/window/command_registry.h"
@@ -73,6 +78,25 @@ void ClusterPage::addNodeCommands(CommandRegistry& commands) {
   add("node.slow", tr("Slow the node's way to the others (%1 ms)").arg(SessionNodes::kSlowMs), {}, action(NodeAction::slow),
       [](const NodeCondition& c) { return !c.slow; });
   add("node.heal", tr("Heal the node's ways to the others"), {}, action(NodeAction::heal),
+  commands.add({QStringLiteral("node.add"),
+                tr("Add a broker"),
+                {},
+                [this](const QVariantMap&) { addBroker(); },
+                [this] { return !adding_ && addsBrokers(); },
+                {tr("broker"), tr("node"), tr("grow"), tr("scale out")}});
+  commands.add({QStringLiteral("node.remove"),
+                tr("Remove the broker from the cluster"),
+                {},
+                [this](const QVariantMap& args) {
+                  if (const int node = nodeOf(args); node >= 0) {
+                    removeBroker(node);
+                  }
+                },
+                [this, condition] {
+                  const NodeCondition at = condition();
+                  return at.node >= 0 && addsBrokers() && staysFor(at.node).isEmpty();
+                },
+                {tr("broker"), tr("node"), tr("shrink"), tr("unregister")}});
       [](const NodeCondition& c) { return c.cut_off || c.slow; });
   commands.add({QStringLiteral("nodes.heal_all"), tr("Heal all: every node runs and reaches the others"), {},
                 [this](const QVariantMap&) {
@@ -138,6 +162,79 @@ void ClusterPage::act(NodeAction action, int node) {
     }
   });
 }
+// Why a broker cannot be taken out of the cluster; empty: it can.
+QString ClusterPage::staysFor(int node) const {
+  const observe::ViewPtr now = session()->view();
+  const auto& voters = now->quorum->voters;
+  if (std::any_of(voters.begin(), voters.end(), [&](const auto& voter) { return voter.id == BrokerId(node); })) {
+    return tr("Node %1 votes in the controller quorum and stays.").arg(node);
+  }
+  int holds = 0;
+  for (const auto& [name, topic] : *now->topics) {
+    for (const auto& partition : topic->partitions) {
+      holds += partition && partition->replica(BrokerId(node)) != nullptr ? 1 : 0;
+    }
+  }
+  return holds == 0 ? QString() : tr("Node %1 holds %Ln replica(s): they have to be moved or deleted first.", nullptr, holds).arg(node);
+}
+
+bool ClusterPage::addsBrokers() const {
+  const SessionBrokers* brokers = SessionBrokers::of(session());
+  return brokers != nullptr && brokers->addsBrokers();
+}
+
+void ClusterPage::showAdding(bool adding) {
+  adding_ = adding;
+  add_broker_->setEnabled(!adding);
+}
+
+void ClusterPage::addBroker() {
+  showAdding(true);
+  const QPointer<ClusterPage> self(this);
+  SessionBrokers::of(session())->addBroker([self](std::int32_t node, const QString& error) {
+    if (self == nullptr) {
+      return;
+    }
+    self->showAdding(false);
+    if (node < 0) {
+      self->tell(tr("No broker was added: %1").arg(error), true);
+      return;
+    }
+    self->note({tr("Node %1 has joined. Topics that are created from now on can be placed on it; while it holds nothing, Ctrl+Z takes it out again.")
+                    .arg(node)});
+    Q_EMIT self->selectionRequested(Selection::ofNode(node));
+    UndoList::of(self->session())
+        ->add(tr("Node %1 added").arg(node), Selection::ofNode(node).address(), [self, node](std::function<void(QString error)> done) {
+          if (self == nullptr) {
+            return;
+          }
+          if (const QString why = self->staysFor(node); !why.isEmpty()) {
+            done(why);
+            return;
+          }
+          SessionBrokers::of(self->session())->removeBroker(node, std::move(done));
+        });
+  });
+}
+
+void ClusterPage::removeBroker(int node) {
+  if (const QString why = staysFor(node); !why.isEmpty()) {
+    tell(why, true);
+    return;
+  }
+  const QPointer<ClusterPage> self(this);
+  SessionBrokers::of(session())->removeBroker(node, [self, node](const QString& error) {
+    if (self == nullptr) {
+      return;
+    }
+    if (!error.isEmpty()) {
+      self->tell(tr("Node %1: %2").arg(node).arg(error), true);
+      return;
+    }
+    self->note({tr("Node %1 was stopped and taken out of the cluster; its folder stays.").arg(node)});
+  });
+}
+
 
 // What was done to the node before is over.
 void ClusterPage::noteDone(NodeAction action, int node, const QString& sentence) {
@@ -190,8 +287,8 @@ void ClusterPage::openFaults(int node) {
   menu->setAttribute(Qt::WA_DeleteOnClose);
   menu->addAction(tr("Faults of node %1").arg(node))->setEnabled(false);
   menu->addSeparator();
-  for (const char* id : {"node.kill", "node.cut_power", "node.stop", "node.start", "node.pause", "node.resume", "node.cut_off", "node.slow", "node.heal",
-                         "nodes.heal_all"}) {
+  for (const char* id : {"node.kill", "node.cut_power", "node.stop", "node.start", "node.pause", "node.resume", "node.cut_off", "node.slow",
+                         "node.heal", "node.remove", "nodes.heal_all"}) {
     const Command* command = commands_->find(QString::fromLatin1(id));
     if (command == nullptr || (QLatin1String(id) != QLatin1String("nodes.heal_all") && !commands_->enabled(command->id))) {
       continue;

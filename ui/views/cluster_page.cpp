@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ui/views/cluster_page.h"
 
+#include <algorithm>
+
+#include <QAbstractButton>
+#include <QDateTime>
 #include <QEvent>
 #include <QHeaderView>
 #include <QPainter>
@@ -146,6 +150,10 @@ ClusterPage::ClusterPage(QWidget* parent)
   column->addWidget(forms_, 1);
   setContent(content);
   setFocusProxy(canvas_);
+  add_broker_ = header()->addAction(QStringLiteral("plus"), tr("Broker"), QStringLiteral("node.add"));
+  add_broker_->setAccessibleName(tr("Add a broker"));
+  add_broker_->setToolTip(tr("Adds a broker to the cluster while it runs"));
+  add_broker_->hide();  // until it is known that it can be done
 
   header()->addAction(QStringLiteral("produce"), tr("Produce"), QStringLiteral("produce.open"), QStringLiteral("P"));
   detail_ = new SegmentedControl({tr("Low"), tr("Mid"), tr("Full")}, this);
@@ -187,6 +195,7 @@ ClusterPage::ClusterPage(QWidget* parent)
 
 void ClusterPage::attach(Session* session) {
   Page::attach(session);
+  add_broker_->setVisible(addsBrokers());
   canvas_->takeView(session->view(), session->bootstrap());
 }
 
@@ -215,6 +224,7 @@ void ClusterPage::setSelection(const Selection& selection) {
 
 void ClusterPage::setWidthClass(int width_class) {
   narrow_ = width_class < 0;
+  static_cast<Button*>(add_broker_)->setTextShown(!narrow_);
   legend_->setNarrow(narrow_);
   if (!detail_chosen_) {
     const auto detail = width_class < 0   ? geometry::Detail::low
@@ -361,6 +371,7 @@ void ClusterPage::followTouched() {
     revealed_ = -1;
   }
   if (touched != touched_) {
+  add_broker_->setVisible(addsBrokers());
     touched_ = std::move(touched);
     // The sentence about it takes its room first.
     QMetaObject::invokeMethod(this, &ClusterPage::revealTouched, Qt::QueuedConnection);

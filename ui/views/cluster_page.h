@@ -10,6 +10,7 @@
 #include "ui/window/command_source.h"
 #include "ui/window/page.h"
 
+class QAbstractButton;
 class QScrollArea;
 class QStackedWidget;
 class QTableView;
@@ -58,6 +59,11 @@ class ClusterPage : public Page, public CommandSource {
   void killOrStart(int node);
   void openFaults(int node);
   void tell(const QString& sentence, bool bad = false);
+  void addBroker();
+  void removeBroker(int node);
+  [[nodiscard]] QString staysFor(int node) const;
+  void showAdding(bool adding);
+  [[nodiscard]] bool addsBrokers() const;
   void note(const QStringList& sentences);  // the newest come first, and stay
   void noteDone(NodeAction action, int node, const QString& sentence);
   [[nodiscard]] qsizetype dropOver();       // what is said and is not so any more; how many lines
@@ -90,3 +96,5 @@ class ClusterPage : public Page, public CommandSource {
 };
 
 }  // namespace hw::ui
+  bool adding_ = false;          // a broker is on its way
+  QAbstractButton* add_broker_ = nullptr;
