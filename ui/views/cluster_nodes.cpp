@@ -5,13 +5,12 @@
 #include <QAbstractButton>
 #include <QMenu>
 #include <QPointer>
-#include <algorithm>
 
 #include "ui/dialogs/question_dialog.h"
 #include "ui/models/replica_facts.h"
+#include "ui/painting/text.h"
 #include "ui/session/session_brokers.h"
 #include "ui/session/undo_list.h"
-#include "ui/painting/text.h"
 #include "ui/views/cluster_page.h"
 #include "ui/window/command_registry.h"
 #include "ui/window/controls.h"
@@ -78,6 +77,7 @@ void ClusterPage::addNodeCommands(CommandRegistry& commands) {
   add("node.slow", tr("Slow the node's way to the others (%1 ms)").arg(SessionNodes::kSlowMs), {}, action(NodeAction::slow),
       [](const NodeCondition& c) { return !c.slow; });
   add("node.heal", tr("Heal the node's ways to the others"), {}, action(NodeAction::heal),
+      [](const NodeCondition& c) { return c.cut_off || c.slow; });
   commands.add({QStringLiteral("node.add"),
                 tr("Add a broker"),
                 {},
@@ -97,7 +97,6 @@ void ClusterPage::addNodeCommands(CommandRegistry& commands) {
                   return at.node >= 0 && addsBrokers() && staysFor(at.node).isEmpty();
                 },
                 {tr("broker"), tr("node"), tr("shrink"), tr("unregister")}});
-      [](const NodeCondition& c) { return c.cut_off || c.slow; });
   commands.add({QStringLiteral("nodes.heal_all"), tr("Heal all: every node runs and reaches the others"), {},
                 [this](const QVariantMap&) {
                   const QPointer<ClusterPage> self(this);
@@ -162,6 +161,7 @@ void ClusterPage::act(NodeAction action, int node) {
     }
   });
 }
+
 // Why a broker cannot be taken out of the cluster; empty: it can.
 QString ClusterPage::staysFor(int node) const {
   const observe::ViewPtr now = session()->view();
@@ -235,11 +235,10 @@ void ClusterPage::removeBroker(int node) {
   });
 }
 
-
 // What was done to the node before is over.
 void ClusterPage::noteDone(NodeAction action, int node, const QString& sentence) {
   Done& done = done_[node];
-  lines_.removeAll(done.sentence);
+  static_cast<void>(drop(done.sentence));
   done = {action, sentence};
   note({sentence});
 }

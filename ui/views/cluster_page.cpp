@@ -14,7 +14,6 @@
 #include <QStackedWidget>
 #include <QTableView>
 #include <QVBoxLayout>
-#include <algorithm>
 
 #include "ui/models/group_model.h"
 #include "ui/painting/shapes.h"
@@ -150,11 +149,11 @@ ClusterPage::ClusterPage(QWidget* parent)
   column->addWidget(forms_, 1);
   setContent(content);
   setFocusProxy(canvas_);
+
   add_broker_ = header()->addAction(QStringLiteral("plus"), tr("Broker"), QStringLiteral("node.add"));
   add_broker_->setAccessibleName(tr("Add a broker"));
   add_broker_->setToolTip(tr("Adds a broker to the cluster while it runs"));
   add_broker_->hide();  // until it is known that it can be done
-
   header()->addAction(QStringLiteral("produce"), tr("Produce"), QStringLiteral("produce.open"), QStringLiteral("P"));
   detail_ = new SegmentedControl({tr("Low"), tr("Mid"), tr("Full")}, this);
   detail_->setAccessibleDescription(tr("How much each node shows"));
@@ -195,8 +194,8 @@ ClusterPage::ClusterPage(QWidget* parent)
 
 void ClusterPage::attach(Session* session) {
   Page::attach(session);
-  add_broker_->setVisible(addsBrokers());
   canvas_->takeView(session->view(), session->bootstrap());
+  add_broker_->setVisible(addsBrokers());
 }
 
 void ClusterPage::addCommands(CommandRegistry& commands) {
@@ -224,8 +223,8 @@ void ClusterPage::setSelection(const Selection& selection) {
 
 void ClusterPage::setWidthClass(int width_class) {
   narrow_ = width_class < 0;
-  static_cast<Button*>(add_broker_)->setTextShown(!narrow_);
   legend_->setNarrow(narrow_);
+  static_cast<Button*>(add_broker_)->setTextShown(!narrow_);
   if (!detail_chosen_) {
     const auto detail = width_class < 0   ? geometry::Detail::low
                         : width_class > 0 ? geometry::Detail::full
@@ -282,18 +281,50 @@ std::optional<QPoint> ClusterPage::freeSpot(QSize size) const {
   return spot ? std::optional<QPoint>(canvas_->mapTo(this, *spot)) : std::nullopt;
 }
 
-void ClusterPage::note(const QStringList& sentences) {
-  lines_ = (sentences + lines_).mid(0, kLinesTold);
+void ClusterPage::note(const QStringList& sentences, WallTime at) {
+  const QString time = format_time(at.ms > 0 ? at.ms : QDateTime::currentMSecsSinceEpoch()).section(QLatin1Char('.'), 0, 0);
+  QList<Line> newest;
+  for (const QString& sentence : sentences) {
+    newest.append({sentence, time});
+  }
+  lines_ = (newest + lines_).mid(0, kLinesTold);
   shown_ = story();
   tell(shown_);
 }
 
-// One sentence a line; on a low page they share the lines, and on a narrow one there are fewer, so that the picture keeps its own.
+qsizetype ClusterPage::drop(const QString& sentence) {
+  return lines_.removeIf([&](const Line& line) { return line.sentence == sentence; });
+}
+
+// One sentence a line, and when it was so; on a low page they share the lines, and on a narrow one there are fewer, so that the picture
+// keeps its own.
 QString ClusterPage::story() const {
-  if (narrow_) {
-    return lines_.mid(0, kLinesNarrow).join(QLatin1Char('\n'));
+  QStringList lines;
+  for (const Line& line : lines_.mid(0, narrow_ ? kLinesNarrow : kLinesTold)) {
+    lines << QStringLiteral("%1  %2").arg(line.time, line.sentence);
   }
-  return lines_.join(height() < Theme::current().px(kLowPage) ? QLatin1Char(' ') : QLatin1Char('\n'));
+  return lines.join(!narrow_ && height() < Theme::current().px(kLowPage) ? QStringLiteral("   ") : QStringLiteral("\n"));
+}
+
+// The story goes on while another page is shown: a leader that moved twice meanwhile did not move from the first to the third.
+void ClusterPage::setFaults(const FaultFacts& faults) {
+  if (faults.any && !faulty_) {
+    lines_.clear();  // of a fault that was mended
+    done_.clear();
+  }
+  faulty_ = faults.any;
+  takeStory();
+  if (!faulty_) {
+    story_.forget();
+  }
+}
+
+void ClusterPage::takeStory() {
+  const QStringList told = story_.take(session()->view());
+  const qsizetype over = dropOver();
+  if (!told.isEmpty() || (over > 0 && told_->text() == shown_)) {
+    note(told, story_.at());
+  }
 }
 
 void ClusterPage::setGroups(const GroupModel* groups) {
@@ -306,7 +337,7 @@ void ClusterPage::setGroups(const GroupModel* groups) {
 qsizetype ClusterPage::dropOver() {
   qsizetype over = 0;
   for (const QString& sentence : story_.over()) {
-    over += lines_.removeAll(sentence);
+    over += drop(sentence);
   }
   std::erase_if(done_, [&](const auto& each) {
     const NodeCondition at = SessionNodes::of(session()).conditionOf(each.first);
@@ -332,7 +363,7 @@ qsizetype ClusterPage::dropOver() {
         holds = !at.down;
         break;
     }
-    over += holds ? 0 : lines_.removeAll(each.second.sentence);
+    over += holds ? 0 : drop(each.second.sentence);
     return !holds;
   });
   return over;
@@ -340,12 +371,10 @@ qsizetype ClusterPage::dropOver() {
 
 void ClusterPage::frame() {
   const SessionNodes& nodes = SessionNodes::of(session());
+  add_broker_->setVisible(addsBrokers());
   canvas_->setConditions(nodes.conditions());
-  const QStringList told = story_.take(view());
-  const qsizetype over = dropOver();
-  if (!told.isEmpty() || (over > 0 && told_->text() == shown_)) {
-    note(told);
-  } else if (told_->text().isEmpty() && view()->nodes.size() > 1 && !nodes.profile().isEmpty()) {
+  takeStory();
+  if (told_->text().isEmpty() && view()->nodes.size() > 1 && !nodes.profile().isEmpty()) {
     tell(nodes.profile());
   }
   canvas_->takeView(view(), session()->bootstrap());
@@ -371,7 +400,6 @@ void ClusterPage::followTouched() {
     revealed_ = -1;
   }
   if (touched != touched_) {
-  add_broker_->setVisible(addsBrokers());
     touched_ = std::move(touched);
     // The sentence about it takes its room first.
     QMetaObject::invokeMethod(this, &ClusterPage::revealTouched, Qt::QueuedConnection);

@@ -33,6 +33,7 @@ class ClusterPage : public Page, public CommandSource {
   void addCommands(CommandRegistry& commands) override;
   void setSelection(const Selection& selection) override;
   void setWidthClass(int width_class) override;
+  void setFaults(const FaultFacts& faults) override;
   bool toggleTable() override;
   [[nodiscard]] Glyph attention(const FaultFacts& faults) const override;
   [[nodiscard]] QRect anchor(const Selection& selection) const override;
@@ -58,16 +59,18 @@ class ClusterPage : public Page, public CommandSource {
   void act(NodeAction action, int node);
   void killOrStart(int node);
   void openFaults(int node);
-  void tell(const QString& sentence, bool bad = false);
   void addBroker();
   void removeBroker(int node);
   [[nodiscard]] QString staysFor(int node) const;
   void showAdding(bool adding);
   [[nodiscard]] bool addsBrokers() const;
-  void note(const QStringList& sentences);  // the newest come first, and stay
+  void tell(const QString& sentence, bool bad = false);
+  void takeStory();
+  void note(const QStringList& sentences, WallTime at = {});  // the newest come first, and stay; `at` 0: now
   void noteDone(NodeAction action, int node, const QString& sentence);
   [[nodiscard]] qsizetype dropOver();       // what is said and is not so any more; how many lines
   [[nodiscard]] QString story() const;      // of them
+  qsizetype drop(const QString& sentence);
 
   ClusterCanvas* canvas_;
   QScrollArea* scroll_;
@@ -78,7 +81,14 @@ class ClusterPage : public Page, public CommandSource {
   SegmentedControl* detail_;
   TextLabel* told_;
   LeaderStory story_;
-  QStringList lines_;  // what happened lately, the newest first
+
+  struct Line {
+    QString sentence;
+    QString time;
+  };
+
+  QList<Line> lines_;    // what happened in the present fault, else in the last one; the newest first
+  bool faulty_ = false;  // something is wrong with the cluster
   struct Done {
     NodeAction action;
     QString sentence;
@@ -90,11 +100,11 @@ class ClusterPage : public Page, public CommandSource {
   bool narrow_ = false;
   CommandRegistry* commands_ = nullptr;
   bool kill_confirmed_ = false;  // asked once
+  bool adding_ = false;          // a broker is on its way
+  QAbstractButton* add_broker_ = nullptr;
   QTimer table_later_;
   bool table_changes_ = false;  // by us, not by who chooses a row
   bool detail_chosen_ = false;  // by hand: the window's width no longer decides
 };
 
 }  // namespace hw::ui
-  bool adding_ = false;          // a broker is on its way
-  QAbstractButton* add_broker_ = nullptr;
