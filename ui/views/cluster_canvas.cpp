@@ -93,6 +93,11 @@ QString fault_word(const ClusterModel::Node& node) {
   return words.join(QStringLiteral(", "));
 }
 
+// Short: it stands where a part of the bar was.
+QString leaves_text(const ClusterModel::Replica& replica) {
+  return ClusterCanvas::tr("leaves ISR in %1 s").arg(replica.leaves_s);
+}
+
 // Rows and members that a card has no place for are still told about.
 QString more_text(int count, const QString& what) { return QStringLiteral("+ %1 %2").arg(format_count(count), what); }
 
@@ -494,8 +499,10 @@ bool ClusterCanvas::refreshRates() {
     bool told = false;
   };
   constexpr int kPlatesApart = 3;
+  constexpr int kLinesApart = 6;  // more of them cross each other, also where nothing flows
   std::map<std::pair<bool, std::pair<double, double>>, Sum> sums;
   int counts[2] = {0, 0};
+  int lines[2] = {0, 0};
   const auto end_of = [&](const DrawnEdge& drawn, const ClusterModel::Edge& edge) {
     const bool produces = edge.kind == ClusterModel::Edge::Kind::produce;
     const QRectF card = produces && edge.client < layout_.producers.size() ? layout_.producers[edge.client].card : QRectF();
@@ -507,9 +514,11 @@ bool ClusterCanvas::refreshRates() {
     if (edge == model_.edges().end()) {
       continue;
     }
-    const double rate = edge->second.meter.records_per_second();
+    const double rate = edge->second.rate();
     sums[end_of(drawn, edge->second)].rate += rate;
-    counts[edge->second.kind == ClusterModel::Edge::Kind::produce ? 0 : 1] += format_rate(rate).isEmpty() ? 0 : 1;
+    const int side = edge->second.kind == ClusterModel::Edge::Kind::produce ? 0 : 1;
+    counts[side] += format_rate(rate).isEmpty() ? 0 : 1;
+    ++lines[side];
   }
   std::set<std::pair<bool, std::size_t>> crossed;  // bundles: what producers, or members, have to do with one node
   for (DrawnEdge& drawn : edges_) {
@@ -521,8 +530,8 @@ bool ClusterCanvas::refreshRates() {
     drawn.halted = edge->second.halted;
     const bool produces = edge->second.kind == ClusterModel::Edge::Kind::produce;
     drawn.crossed = drawn.broken && crossed.emplace(produces, edge->second.node).second;
-    const bool many = counts[produces ? 0 : 1] > kPlatesApart;
-    QString text = format_rate(edge->second.meter.records_per_second());
+    const bool many = counts[produces ? 0 : 1] > kPlatesApart || lines[produces ? 0 : 1] > kLinesApart;
+    QString text = format_rate(edge->second.rate());
     QRectF together;
     if (const auto sum = many ? sums.find(end_of(drawn, edge->second)) : sums.end(); sum != sums.end()) {
       text = std::exchange(sum->second.told, true) ? QString() : format_rate(sum->second.rate);
@@ -827,6 +836,9 @@ QString ClusterCanvas::objectSentence(int index) const {
       if (r.state != ReplicaState::leader && behind > 0) {
         state = tr("%1, %2 behind").arg(state).arg(behind);
       }
+      if (r.leaves_s >= 0) {
+        state = tr("%1, leaves the in-sync replicas in %2 s").arg(state).arg(r.leaves_s);
+      }
       return tr("%1, %2, log end %3, high watermark %4").arg(name, state).arg(r.log_end).arg(r.high_watermark);
     }
     case What::group: {
@@ -843,12 +855,19 @@ QString ClusterCanvas::objectSentence(int index) const {
       const ClusterModel::Member& m = g.members[item.b];
       QStringList chips(m.chips.begin(), m.chips.end());
       const QString reads = chips.isEmpty() ? tr("reads nothing") : tr("reads %1").arg(chips.join(QLatin1Char(' ')));
+      const auto all = model_.readings();
+      const auto found = all.find({item.a, item.b});
+      const ClusterModel::Reading reading = found == all.end() ? ClusterModel::Reading() : found->second;
+      const QString flow = reading.rate <= 0 ? QString()
+                           : reading.by_commits
+                               ? tr(", committed positions move by %1 records per second").arg(QLocale().toString(reading.rate, 'f', 1))
+                               : tr(", %1 records per second").arg(QLocale().toString(reading.rate, 'f', 1));
       if (g.plain) {
-        return tr("%1 at %2, %3").arg(m.client, m.host, reads);
+        return tr("%1 at %2, %3").arg(m.client, m.host, reads) + flow;
       }
       const bool unknown = m.lag == ClusterModel::Member::kLagUnknown;
       const QString lag = m.lag < 0 && !unknown ? tr("nothing committed yet") : tr("lag %1").arg(unknown ? QStringLiteral("–") : QString::number(m.lag));
-      return tr("member %1 of %2, client %3 at %4, %5, %6").arg(m.label, g.id, m.client, m.host, reads, lag);
+      return tr("member %1 of %2, client %3 at %4, %5, %6").arg(m.label, g.id, m.client, m.host, reads, lag) + flow;
     }
     case What::controller: {
       const ClusterModel::Controller& c = model_.controllers()[item.a];
@@ -874,6 +893,12 @@ QString ClusterCanvas::toolTipAt(QPointF point) const {
       continue;
     }
     const ClusterModel::Edge& e = edge->second;
+    if (e.by_commits) {
+      return tr("%1 reads from %2: its committed positions move by %3 records per second. Its fetches cannot be told from those of others with "
+                "the client id %4.")
+          .arg(model_.groups()[e.client].id, model_.nodes()[e.node].title, QLocale().toString(e.rate(), 'f', 1),
+               model_.groups()[e.client].members[e.member].client);
+    }
     const QString rate = tr("%1 records per second, %2 per second")
                              .arg(QLocale().toString(e.meter.records_per_second(), 'f', 1),
                                   format_bytes(static_cast<std::int64_t>(e.meter.bytes_per_second())));
@@ -1141,9 +1166,9 @@ void ClusterCanvas::paintGroupCard(QPainter& p, std::size_t index) {
   }
   const double name = place.card.left() + 30;
   double state_width = text_width(state, FontRole::caption);
-  // The name comes first; the generation is in the inspector too.
-  if (steady && name + text_width(group.id, FontRole::body_strong) > right - state_width - 8) {
-    state = group.state;
+  // The name comes first; the generation is in the inspector too, and what is wrong in the card's sentence.
+  if ((steady || troubled) && name + text_width(group.id, FontRole::body_strong) > right - state_width - 8) {
+    state = steady ? group.state : group.trouble_short;
     state_width = text_width(state, FontRole::caption);
   }
   text_fit(p, name, y, right - state_width - 8 - name, group.id, FontRole::body_strong, c.text, Qt::ElideMiddle);
@@ -1263,7 +1288,18 @@ void ClusterCanvas::paintRow(QPainter& p, std::size_t n, const geometry::RowPlac
   paint_glyph(p, glyph_of(r.state), QPointF(row.rect.left() + 18, y), 12);
   const QString name = QStringLiteral("p%1").arg(r.partition);
   text_left(p, row.rect.left() + 31, y, name, selected ? FontRole::data_strong : FontRole::data, c.text);
-  paint_replica_bar(p, row.bar, r.state, r.fill(), r.tick());
+  QRectF bar = row.bar;
+  if (r.leaves_s >= 0) {
+    // The bar gives way: what fills it is a share, and the words are what matters now.
+    constexpr double kLeastBar = 24;
+    const QString leaves = leaves_text(r);
+    bar.setRight(bar.right() - text_width(leaves, FontRole::caption_strong) - 8);
+    text_right(p, row.bar.right(), y, leaves, FontRole::caption_strong, c.warn_t);
+    bar = bar.width() < kLeastBar ? QRectF() : bar;
+  }
+  if (!bar.isEmpty()) {
+    paint_replica_bar(p, bar, r.state, r.fill(), r.tick());
+  }
   const QColor number = r.state == ReplicaState::offline ? c.text2 : c.text;
   text_right(p, row.rect.right() - 58, y, format_offset(r.log_end), selected ? FontRole::data_strong : FontRole::data,
              number);

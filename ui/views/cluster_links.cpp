@@ -39,7 +39,7 @@ void ClusterModel::refreshSpreads() {
   }
 }
 
-void ClusterModel::spread(Spread& known, const std::shared_ptr<const observe::TopicView>& topic) const {
+void ClusterModel::spread(Spread& known, const std::shared_ptr<const observe::TopicView>& topic) {
   const std::vector<Spread::Copied> before = std::exchange(known.copied, {});
   const std::vector<Spread::Copied> led_before = std::exchange(known.led, {});
   // One that began to exist while somebody looks has taken in all that it has since.
@@ -62,6 +62,8 @@ void ClusterModel::spread(Spread& known, const std::shared_ptr<const observe::To
       led_seen = std::find_if(led_seen, led_before.end(), [i](const Spread::Copied& each) { return each.partition >= i; });
       if (led_seen != led_before.end() && led_seen->partition == i && led_seen->counters == led.counters) {
         std::tie(led.records, led.bytes) = std::tie(led_seen->records, led_seen->bytes);
+      } else {
+        others_lead_ = others_lead_ || !led_before.empty();
       }
       known.led.push_back(std::move(led));
     }

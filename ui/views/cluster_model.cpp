@@ -3,10 +3,14 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <limits>
+
+#include <QDateTime>
 
 #include "ui/geometry/cluster_layout.h"
 #include "ui/models/client_facts.h"
+#include "ui/models/replica_facts.h"
 #include "ui/painting/text.h"
 
 namespace hw::ui {
@@ -59,6 +63,12 @@ std::size_t coordinator_place(const QString& group, std::size_t partitions) {
   return number == std::numeric_limits<std::int32_t>::min() ? 0 : static_cast<std::size_t>(std::abs(number)) % partitions;
 }
 
+// Coordinators tell partitions in order; those of a consumer without a group are in the order in which it was seen to read them.
+bool assigned(const ClusterModel::Group& group, const ClusterModel::Member& member, const std::pair<std::string, std::int32_t>& partition) {
+  return group.plain ? std::find(member.partitions.begin(), member.partitions.end(), partition) != member.partitions.end()
+                     : std::binary_search(member.partitions.begin(), member.partitions.end(), partition);
+}
+
 // Two trees hold the same objects.
 template <typename Map>
 bool same(const Map& a, const Map& b) {
@@ -80,10 +90,11 @@ double ClusterModel::Replica::tick() const {
 }
 
 bool ClusterModel::Replica::sample(std::int64_t now_ms) {
+  const bool counted = std::exchange(leaves_changed, false);
   if (!counters) {
     // It has ended; its leader goes on.
     const std::int64_t goes_on = leader_counters ? leader_counters->log_end_offset.get() : leader_end;
-    return std::exchange(leader_end, goes_on) != goes_on;
+    return std::exchange(leader_end, goes_on) != goes_on || counted;
   }
   const std::int64_t start = counters->log_start_offset.get();
   const std::int64_t end = counters->log_end_offset.get();
@@ -100,7 +111,7 @@ bool ClusterModel::Replica::sample(std::int64_t now_ms) {
   }
   const bool was_bright = bright;
   bright = now_ms < active_until_ms;
-  return changed || bright != was_bright;
+  return changed || counted || bright != was_bright;
 }
 
 void ClusterModel::setFocusTopic(const QString& topic) {
@@ -197,6 +208,7 @@ void ClusterModel::addTopic(const observe::TopicView& topic) {
       r.counters = replica->counters;
       const observe::ReplicaView* leader = partition->replica(partition->leader);
       r.leader_counters = leader == nullptr ? nullptr : leader->counters;
+      r.followed = partition->followed_now() ? replica->followed : nullptr;
       const bool in_sync = std::find(partition->isr.begin(), partition->isr.end(), replica->node) != partition->isr.end();
       if (!replica->online || node.offline()) {
         r.state = ReplicaState::offline;
@@ -227,6 +239,37 @@ void ClusterModel::rebuildNodes() {
   refreshSpreads();
   rebuildNodeList();
   rebuildLinks();
+  static_cast<void>(countDown());
+}
+
+// For replicas with rows of their own. True while any counts down.
+bool ClusterModel::countDown() {
+  const std::int64_t now = wall_ ? wall_() : QDateTime::currentMSecsSinceEpoch();
+  bool any = false;
+  for (Node& node : nodes_) {
+    for (Topic& topic : node.topics) {
+      if (topic.replicas.size() > static_cast<std::size_t>(geometry::kMaxRowPartitions)) {
+        continue;
+      }
+      const observe::TopicView* view = view_->find_topic(topic.name.toStdString());
+      for (Replica& replica : topic.replicas) {
+        std::int64_t leaves = -1;
+        const auto index = static_cast<std::size_t>(replica.partition);
+        // Most are not late, and of them nothing more is asked.
+        const bool late = replica.state == ReplicaState::in_sync && replica.followed && replica.leader_counters &&
+                          replica.followed->log_end_offset.get() < replica.leader_counters->log_end_offset.get();
+        if (late && view != nullptr && index < view->partitions.size() && view->partitions[index]) {
+          const PartitionFacts facts = partition_facts(*view_, view, *view->partitions[index], now, conditions_);
+          const ReplicaFacts* of = facts.find(node.id);
+          leaves = of == nullptr || of->leaves_ms < 0 ? -1 : (of->leaves_ms + 999) / 1'000;
+        }
+        replica.leaves_changed = replica.leaves_changed || leaves != replica.leaves_s;
+        replica.leaves_s = leaves;
+        any = any || leaves >= 0;
+      }
+    }
+  }
+  return any;
 }
 
 void ClusterModel::rebuildNodeList() {
@@ -335,6 +378,7 @@ void ClusterModel::rebuildGroups() {
     groups_.push_back(std::move(shown));
   }
   groups_.insert(groups_.end(), plain_.begin(), plain_.end());
+  indexMembers();
   static_cast<void>(judgeGroups());
 }
 
@@ -351,6 +395,7 @@ bool ClusterModel::judgeGroups() {
       continue;
     }
     QString word;
+    QString brief;
     QString sentence;
     Glyph glyph = Glyph::none;
     const std::size_t place = offsets == nullptr || offsets->partitions.empty() ? 0 : coordinator_place(group.id, offsets->partitions.size());
@@ -376,11 +421,13 @@ bool ClusterModel::judgeGroups() {
     if (kept != nullptr && silent(kept->leader)) {
       const bool paused = kept->leader != kNoBroker && nodeIndex(kept->leader) < nodes_.size() && !nodes_[nodeIndex(kept->leader)].offline();
       word = paused ? tr("coordinator paused") : tr("no coordinator");
+      brief = tr("stuck");
       glyph = Glyph::cross;
       sentence = (paused ? tr("its coordinator, node %2, is paused; last known state %1") : tr("its coordinator is down; last known state %1")).arg(group.state);
       sentence = paused ? sentence.arg(kept->leader.value()) : sentence;
     } else if (stand > 0) {
       word = tr("%1 of %2 stand still").arg(format_count(stand), format_count(reads));
+      brief = tr("%1/%2 stuck").arg(format_count(stand), format_count(reads));
       glyph = Glyph::cross;
       sentence = tr("%1 of the %Ln partition(s) that it reads have no leader that answers", nullptr, reads).arg(format_count(stand));
     } else if (severity(status) >= severity(LagStatus::slow)) {
@@ -389,6 +436,7 @@ bool ClusterModel::judgeGroups() {
       sentence = status_rule(status);
     }
     changed = changed || word != group.trouble || sentence != group.trouble_sentence;
+    group.trouble_short = brief.isEmpty() ? word : std::move(brief);
     group.trouble = std::move(word);
     group.trouble_glyph = glyph;
     group.trouble_sentence = std::move(sentence);
@@ -472,6 +520,7 @@ void ClusterModel::judgeEdges() {
     const bool halted = node.condition.paused || node.condition.cut_off;
     if (node.offline() || node.condition.paused || (halted && !edge.halted)) {
       edge.meter.stop();
+      edge.pace = {};
     }
     edge.broken = node.offline();
     edge.halted = halted && !edge.broken;
@@ -586,11 +635,11 @@ std::optional<std::pair<std::size_t, std::size_t>> ClusterModel::memberOf(const 
                                                                          const std::string& topic,
                                                                          std::int64_t now_ms, bool& added) {
   std::optional<std::pair<std::size_t, std::size_t>> owner;
+  int owners = 0;
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     for (std::size_t m = 0; m < groups_[g].members.size(); ++m) {
       const Member& member = groups_[g].members[m];
-      const bool owns = std::find(member.partitions.begin(), member.partitions.end(),
-                                  std::make_pair(topic, fetch.partition.value())) != member.partitions.end();
+      const bool owns = assigned(groups_[g], member, std::make_pair(topic, fetch.partition.value()));
       if (owns && member.connection != 0 && member.connection == fetch.connection.value()) {
         if (groups_[g].plain) {
           groups_[g].seen_ms = now_ms;
@@ -602,8 +651,12 @@ std::optional<std::pair<std::size_t, std::size_t>> ClusterModel::memberOf(const 
       if (owns && connection != view_->connections->end() &&
           text(connection->second->client_id) == member.client) {
         owner = std::make_pair(g, m);
+        ++owners;
       }
     }
+  }
+  if (owners > 1) {
+    return std::nullopt;  // groups of one client id: a square on the way to either might be the other's
   }
   if (owner) {
     if (groups_[owner->first].plain) {
@@ -649,6 +702,7 @@ void ClusterModel::takeFetch(const event::RecordsFetched& fetch, std::int64_t no
       fetch.connection.value() == 0) {
     return;
   }
+  creditFetch(fetch, name->second);
   bool added = false;
   const auto member = memberOf(fetch, name->second, now_ms, added);
   if (added) {
@@ -662,7 +716,7 @@ void ClusterModel::takeFetch(const event::RecordsFetched& fetch, std::int64_t no
   const Group& group = groups_[member->first];
   const QString key = consume_edge(group.id, group.members[member->second].id, nodes_[node].id);
   const auto edge = edges_.find(key);
-  if (edge == edges_.end() || edge->second.meter.records_per_second() >= kJourneysBelow) {
+  if (edge == edges_.end() || edge->second.rate() >= kJourneysBelow) {
     return;
   }
   const auto remembered = newest_.find({name->second, fetch.partition.value()});
@@ -770,6 +824,152 @@ bool ClusterModel::sampleLags(std::size_t groups) {
   return changed;
 }
 
+void ClusterModel::indexMembers() {
+  member_by_connection_.clear();
+  members_by_client_.clear();
+  for (std::size_t g = 0; g < groups_.size(); ++g) {
+    for (std::size_t m = 0; m < groups_[g].members.size(); ++m) {
+      const Member& member = groups_[g].members[m];
+      if (member.connection != 0) {
+        member_by_connection_[member.connection] = {g, m};
+      }
+      members_by_client_[member.client].emplace_back(g, m);
+    }
+  }
+}
+
+// A client heartbeats over one connection and fetches over one to each leader. The others are found by its client id, by who has been
+// given the partition, and by the host.
+std::vector<ClusterModel::Place> ClusterModel::readersOf(const observe::ConnectionView& connection, const PartitionName& partition) const {
+  std::vector<Place> out;
+  const auto takes = [&](const Place& at) { return assigned(groups_[at.first], groups_[at.first].members[at.second], partition); };
+  if (const auto direct = member_by_connection_.find(connection.id.value()); direct != member_by_connection_.end() && takes(direct->second)) {
+    return {direct->second};
+  }
+  if (const auto named = members_by_client_.find(text(connection.client_id)); named != members_by_client_.end()) {
+    std::copy_if(named->second.begin(), named->second.end(), std::back_inserter(out), takes);
+  }
+  const QString host = host_of(connection.peer);
+  const auto here = [&](const Place& at) { return groups_[at.first].members[at.second].host == host; };
+  if (out.size() > 1 && std::any_of(out.begin(), out.end(), here)) {
+    std::erase_if(out, [&](const Place& at) { return !here(at); });
+  }
+  return out;
+}
+
+void ClusterModel::creditFetch(const event::RecordsFetched& fetch, const std::string& topic) {
+  const PartitionName partition{topic, fetch.partition.value()};
+  const auto handed = handed_out_.find(partition);
+  const auto connection = view_->connections->find(fetch.connection);
+  if (handed == handed_out_.end()) {
+    return;  // nobody who is drawn reads it
+  }
+  const std::vector<Place> readers = connection == view_->connections->end() ? std::vector<Place>() : readersOf(*connection->second, partition);
+  QString credited;
+  for (const Place& reader : readers) {
+    const Group& group = groups_[reader.first];
+    const QString key = consume_edge(group.id, group.members[reader.second].id, fetch.node.value());
+    if (const auto edge = edges_.find(key); edge != edges_.end() && readers.size() > 1) {
+      edge->second.unclear_ms = ticked_ms_;
+    } else if (edge != edges_.end()) {
+      credited = key;
+    }
+  }
+  handed->second.seen[credited] += static_cast<double>(fetch.size_bytes);
+}
+
+// What a leader handed out since the last tick is shared among those that were seen to fetch, by what they got: who reads the same
+// partition as another group is not credited with the other's reading. While nothing was seen (the page was not shown), as before.
+void ClusterModel::tickReaders(std::int64_t now_ms) {
+  constexpr std::int64_t kUnclearMs = 30'000;
+  std::map<PartitionName, std::vector<Edge*>> readers;
+  for (auto& [key, edge] : edges_) {
+    edge.by_commits = edge.unclear_ms >= 0 && now_ms - edge.unclear_ms < kUnclearMs;
+    for (const PartitionName& place : edge.partitions) {
+      readers[place].push_back(&edge);
+    }
+  }
+  std::erase_if(handed_out_, [&](const auto& entry) { return !readers.contains(entry.first); });
+  for (const auto& [place, edges] : readers) {
+    Handed& handed = handed_out_[place];
+    const observe::TopicView* topic = view_->find_topic(place.first);
+    const auto index = static_cast<std::size_t>(place.second);
+    const observe::PartitionView* partition = topic == nullptr || index >= topic->partitions.size() ? nullptr : topic->partitions[index].get();
+    const observe::ReplicaView* leader = partition == nullptr ? nullptr : partition->replica(partition->leader);
+    if (leader == nullptr || !leader->counters) {
+      continue;
+    }
+    const Flow fresh = handed.out.take(leader->counters, leader->counters->records_out.get(), leader->counters->bytes_out.get());
+    if (!handed.seen.empty()) {
+      handed.before = std::exchange(handed.seen, {});
+    }
+    if (fresh.records <= 0) {
+      continue;
+    }
+    double all = 0;
+    for (const auto& [key, bytes] : handed.before) {
+      all += bytes;
+    }
+    for (const auto& [key, bytes] : handed.before) {
+      if (const auto edge = edges_.find(key); edge != edges_.end()) {
+        edge->second.meter.add(fresh.records * bytes / all, fresh.bytes * bytes / all);
+      }
+    }
+    if (handed.before.empty() && edges.size() == 1) {
+      edges.front()->meter.add(fresh);  // who else?
+    }
+  }
+}
+
+// Commits come in steps; the rate is what lay between the last two of them, and holds until the next is overdue.
+void ClusterModel::pace(Edge& edge) {
+  constexpr std::int64_t kOverdueMs = 10'000;
+  const observe::GroupView* group = view_->find_group(groups_[edge.client].id.toStdString());
+  Pace& pace = edge.pace;
+  if (pace.of != edge.partitions || group == nullptr) {
+    pace = {};
+    pace.of = edge.partitions;
+  }
+  std::int64_t total = 0;
+  std::int64_t newest = 0;
+  for (const auto& [name, partition] : edge.partitions) {
+    if (group == nullptr) {
+      break;
+    }
+    const auto at = std::lower_bound(group->committed.begin(), group->committed.end(), partition, [&](const auto& c, std::int32_t wanted) {
+      return c.topic != name ? c.topic < name : c.partition.value() < wanted;
+    });
+    if (at != group->committed.end() && at->topic == name && at->partition.value() == partition && at->counters) {
+      total += std::max<std::int64_t>(0, at->counters->offset.get());
+      newest = std::max(newest, at->counters->committed_at_ms.get());
+    }
+  }
+  if (pace.total >= 0 && total != pace.total && newest > pace.at_ms) {
+    pace.step_ms = newest - pace.at_ms;
+    pace.per_second = pace.at_ms == 0 || total < pace.total ? 0 : static_cast<double>(total - pace.total) * 1'000 / static_cast<double>(pace.step_ms);
+  }
+  if (total != pace.total) {
+    pace.total = total;
+    pace.at_ms = newest;
+  }
+  const std::int64_t now = wall_ ? wall_() : QDateTime::currentMSecsSinceEpoch();
+  if (now - pace.at_ms > std::max(kOverdueMs, 2 * pace.step_ms)) {
+    pace.per_second = 0;
+  }
+}
+
+std::map<ClusterModel::Place, ClusterModel::Reading> ClusterModel::readings() const {
+  std::map<Place, Reading> out;
+  for (const auto& [key, edge] : edges_) {
+    if (edge.kind == Edge::Kind::consume && edge.rate() > 0) {
+      Reading& one = out[{edge.client, edge.member}];
+      one.rate += edge.rate();
+      one.by_commits = one.by_commits || edge.by_commits;
+    }
+  }
+  return out;
+}
+
 ClusterModel::Tick ClusterModel::tick(std::int64_t now_ms) {
   Tick result;
   if (!view_) {
@@ -778,43 +978,29 @@ ClusterModel::Tick ClusterModel::tick(std::int64_t now_ms) {
   constexpr std::int64_t kUnseenMs = 2'500;
   const bool unseen = ticked_ms_ >= 0 && now_ms - ticked_ms_ > kUnseenMs;
   ticked_ms_ = now_ms;
+  if (std::exchange(others_lead_, false) && unseen) {
+    // A part divided by the whole time would be far too little: the rates begin anew.
+    for (auto& [key, edge] : edges_) {
+      edge.meter.stop();
+    }
+    for (Link& link : links_) {
+      link.meter.stop();
+    }
+  }
   tickProducers(unseen);
-  // What consumers got, by partition; shared evenly where several groups read the same one.
-  std::map<std::pair<std::string, std::int32_t>, int> readers;
-  for (const auto& [key, edge] : edges_) {
-    for (const auto& place : edge.partitions) {
-      ++readers[place];
-    }
-  }
-  std::map<std::pair<std::string, std::int32_t>, Flow> shares;
-  for (const auto& [place, count] : readers) {
-    const observe::TopicView* topic = view_->find_topic(place.first);
-    const auto index = static_cast<std::size_t>(place.second);
-    if (topic == nullptr || index >= topic->partitions.size() || !topic->partitions[index]) {
-      continue;
-    }
-    const observe::ReplicaView* leader = topic->partitions[index]->replica(topic->partitions[index]->leader);
-    if (leader == nullptr || !leader->counters) {
-      continue;
-    }
-    const Flow fresh = handed_out_[place].take(leader->counters, leader->counters->records_out.get(), leader->counters->bytes_out.get());
-    shares[place] = {fresh.records / count, fresh.bytes / count};
-  }
-  std::erase_if(handed_out_, [&](const auto& entry) { return !readers.contains(entry.first); });
-  for (auto& [key, edge] : edges_) {
-    for (const auto& place : edge.partitions) {
-      if (const auto share = shares.find(place); share != shares.end()) {
-        edge.meter.add(share->second);
-      }
-    }
-  }
+  tickReaders(now_ms);
   judgeEdges();
   for (auto& [key, edge] : edges_) {
-    const double before = edge.meter.records_per_second();
+    const double before = edge.rate();
     result.again = edge.meter.tick(now_ms) || result.again;
-    result.changed = result.changed || before != edge.meter.records_per_second();
+    if (edge.by_commits) {
+      pace(edge);
+      result.again = result.again || edge.rate() > 0;
+    }
+    result.changed = result.changed || before != edge.rate();
   }
   tickLinks(now_ms, result);
+  result.again = countDown() || result.again;
   result.cards = judgeGroups();
   result.changed = result.changed || result.cards;
   result.changed = sampleLags(kLagGroups) || result.changed;

@@ -43,6 +43,9 @@ class ClusterModel {
     std::int64_t leader_end = 0;
     std::int64_t active_until_ms = 0;  // appended to just now
     bool bright = false;
+    std::int64_t leaves_s = -1;  // until its leader takes it out of the in-sync set; -1: it does not
+    bool leaves_changed = false;
+    std::shared_ptr<const event::FollowerCounters> followed;
     [[nodiscard]] double fill() const;
     [[nodiscard]] double tick() const;
     // True where anything to be seen changed.
@@ -105,6 +108,7 @@ class ClusterModel {
     std::int64_t seen_ms = 0;
     // What is wrong with it, the worst first: its coordinator is gone, partitions that it reads are, or it does not keep up.
     QString trouble;           // in a word; empty: nothing
+    QString trouble_short;     // where the name leaves no room for it
     Glyph trouble_glyph = Glyph::none;
     QString trouble_sentence;
   };
@@ -114,6 +118,15 @@ class ClusterModel {
     bool online = true;
     NodeCondition condition;  // what was done to its node by hand
     [[nodiscard]] bool silent() const { return online && (condition.paused || condition.cut_off); }
+  };
+
+  // How fast a group's committed positions move, from one commit to another.
+  struct Pace {
+    std::vector<std::pair<std::string, std::int32_t>> of;
+    std::int64_t total = -1;
+    std::int64_t at_ms = 0;    // of the newest commit
+    std::int64_t step_ms = 0;  // since the one before
+    double per_second = 0;
   };
   struct Edge {
     enum class Kind : std::uint8_t { produce, consume } kind = Kind::produce;
@@ -127,6 +140,12 @@ class ClusterModel {
     RateMeter meter;
     double sampled_records = 0;  // since the last tick, from events
     bool live = false;           // part of the picture now
+    // A consumer's: whose the fetches are cannot be told, for others have the same client id. Then its commits say what it reads.
+    bool by_commits = false;
+    std::int64_t unclear_ms = -1;  // when that was last seen
+    Pace pace;
+
+    [[nodiscard]] double rate() const { return by_commits ? pace.per_second : meter.records_per_second(); }  // records a second
   };
   // What one node copies from another: the partitions that the first leads and the second follows.
   struct Link {
@@ -181,6 +200,14 @@ class ClusterModel {
   [[nodiscard]] const std::vector<Controller>& controllers() const { return controllers_; }
   [[nodiscard]] std::int32_t controllerEpoch() const { return controller_epoch_; }
   [[nodiscard]] const std::map<QString, Edge>& edges() const { return edges_; }
+
+  // What a member reads, over all of its edges.
+  struct Reading {
+    double rate = 0;
+    bool by_commits = false;  // some of it
+  };
+
+  [[nodiscard]] std::map<std::pair<std::size_t, std::size_t>, Reading> readings() const;  // by group and member; who reads nothing is not there
   [[nodiscard]] const std::vector<Link>& links() const { return links_; }  // by leader, then follower
   // Wall time in ms; tests replace it.
   void setWallClock(std::function<std::int64_t()> clock) { wall_ = std::move(clock); }
@@ -229,9 +256,17 @@ class ClusterModel {
   void refreshProducers(std::int64_t now_ms);
   void rebuildEdges();
   void refreshSpreads();
-  void spread(Spread& known, const std::shared_ptr<const observe::TopicView>& topic) const;
+  void spread(Spread& known, const std::shared_ptr<const observe::TopicView>& topic);
   void tickProducers(bool unseen);
+  void tickReaders(std::int64_t now_ms);
+  void pace(Edge& edge);
+  using Place = std::pair<std::size_t, std::size_t>;  // group, member
+  void indexMembers();
+  // Whose fetches of a partition those of a connection are; several: it cannot be told.
+  [[nodiscard]] std::vector<Place> readersOf(const observe::ConnectionView& connection, const std::pair<std::string, std::int32_t>& partition) const;
+  void creditFetch(const event::RecordsFetched& fetch, const std::string& topic);
   void judgeEdges();
+  bool countDown();
   [[nodiscard]] bool silent(BrokerId leader) const;  // nobody there, or paused
   void rebuildLinks();
   void judgeLinks();
@@ -266,7 +301,18 @@ class ClusterModel {
   std::function<std::int64_t()> wall_;
   std::function<LagStatus(const QString&)> judge_;
   std::map<std::int32_t, double> unowned_;                                // records since the last tick of nobody who is drawn, by nodes
-  std::map<std::pair<std::string, std::int32_t>, Rise> handed_out_;       // by leaders of partitions
+  using PartitionName = std::pair<std::string, std::int32_t>;
+
+  // What consumers were handed of a partition, and who was seen to fetch it: bytes by edges, "" is for those that are none.
+  struct Handed {
+    Rise out;                          // of its leader
+    std::map<QString, double> seen;    // since the last tick
+    std::map<QString, double> before;  // when last anything was seen
+  };
+
+  std::map<PartitionName, Handed> handed_out_;  // of those that an edge reads
+  std::map<std::uint64_t, Place> member_by_connection_;
+  std::map<QString, std::vector<Place>> members_by_client_;
   // Keys of the newest batches by partition, for the squares on the way to consumers.
   struct Remembered {
     std::int64_t offset = 0;
@@ -275,6 +321,7 @@ class ClusterModel {
   std::map<std::pair<std::string, std::int32_t>, std::deque<Remembered>> newest_;
   std::uint64_t last_version_ = 0;
   std::int64_t ticked_ms_ = -1;  // the last tick
+  bool others_lead_ = false;     // than at the last tick, somewhere: what those handed out and took in meanwhile nobody has counted
   bool moving_ = false;
 };
 

@@ -38,25 +38,36 @@ bool ClusterTable::refresh(const ClusterModel& model) {
     for (const ClusterModel::Topic& t : n.topics) {
       for (const ClusterModel::Replica& r : t.replicas) {
         const std::int64_t behind = std::max<std::int64_t>(0, r.leader_end - r.log_end);
-        rows.push_back({Selection::ofPartition(t.name, r.partition),
-                        {QStringLiteral("%1/%2").arg(t.name).arg(r.partition), n.title, glyph_name(glyph_of(r.state)),
-                         format_offset(r.log_start), format_offset(r.high_watermark), format_offset(r.log_end),
-                         format_offset(behind)}});
+        rows.push_back(
+            {Selection::ofPartition(t.name, r.partition),
+             {QStringLiteral("%1/%2").arg(t.name).arg(r.partition), n.title,
+              r.leaves_s < 0 ? glyph_name(glyph_of(r.state)) : tr("%1, leaves ISR in %2 s").arg(glyph_name(glyph_of(r.state))).arg(r.leaves_s),
+              format_offset(r.log_start), format_offset(r.high_watermark), format_offset(r.log_end), format_offset(behind)}});
       }
     }
   }
-  for (const ClusterModel::Group& g : model.groups()) {
+  const auto readings = model.readings();
+  for (std::size_t group = 0; group < model.groups().size(); ++group) {
+    const ClusterModel::Group& g = model.groups()[group];
     if (!g.plain) {
       rows.push_back({Selection::ofGroup(g.id),
                       {g.id, tr("group"), QStringLiteral("%1, %2").arg(g.state, count_sentence(g.kind, g.generation)), {}, {}, {}, {}}});
     }
-    for (const ClusterModel::Member& m : g.members) {
+    for (std::size_t member = 0; member < g.members.size(); ++member) {
+      const ClusterModel::Member& m = g.members[member];
+      const auto found = readings.find({group, member});
+      const ClusterModel::Reading reading = found == readings.end() ? ClusterModel::Reading() : found->second;
+      const QString rate = format_rate(reading.rate);
+      const QString flow = rate.isEmpty() ? QString() : (reading.by_commits ? tr(", commits %1") : QStringLiteral(", %1")).arg(rate);
       const QStringList chips(m.chips.begin(), m.chips.end());
       rows.push_back({g.plain ? Selection::ofConnection(m.connection) : Selection::ofMember(g.id, m.id),
                       {g.plain ? m.client : QStringLiteral("%1 %2").arg(g.id, m.label),
                        g.plain ? m.host : tr("%1 at %2").arg(m.client, m.host),
-                       chips.isEmpty() ? tr("reads nothing") : tr("reads %1").arg(chips.join(QLatin1Char(' '))), {}, {},
-                       {}, m.lag < 0 ? QString() : format_offset(m.lag)}});
+                       chips.isEmpty() ? tr("reads nothing") : tr("reads %1").arg(chips.join(QLatin1Char(' '))) + flow,
+                       {},
+                       {},
+                       {},
+                       m.lag < 0 ? QString() : format_offset(m.lag)}});
     }
   }
   // Between what is the same at the top and at the bottom rows go and come; a reset would lose the place of who reads.
@@ -124,6 +135,9 @@ QVariant ClusterTable::headerData(int section, Qt::Orientation orientation, int 
   if (orientation != Qt::Horizontal) {
     return {};
   }
+  if (role == Qt::SizeHintRole && section == kObject) {
+    return QSize(Theme::current().px(kObjectWidth), 0);  // what a row is about gives way to nothing
+  }
   if (role == Qt::TextAlignmentRole) {
     return QVariant(section >= kLogStart ? Qt::AlignRight | Qt::AlignVCenter : Qt::AlignLeft | Qt::AlignVCenter);
   }
@@ -135,9 +149,6 @@ QVariant ClusterTable::headerData(int section, Qt::Orientation orientation, int 
       return tr("Object");
     case kWhere:
       return tr("Where");
-  if (role == Qt::SizeHintRole && section == kObject) {
-    return QSize(Theme::current().px(kObjectWidth), 0);  // what a row is about gives way to nothing
-  }
     case kState:
       return tr("State");
     case kLogStart:

@@ -63,6 +63,10 @@ class TestCluster : public QObject {
   void an_edge_appears_with_its_rate();
   void rates_are_right_when_the_page_comes_back();
   void copies_take_nothing_from_producers();
+  void a_group_shows_what_it_reads_itself();
+  void who_shares_a_client_id_shows_its_commits();
+  void a_replica_counts_down();
+  void rates_begin_anew_where_others_lead();
   void nothing_goes_to_who_leads_nothing_of_the_topic();
   void links_count_what_was_produced();
   void nothing_flows_to_a_node_that_is_out();
@@ -231,6 +235,176 @@ void TestCluster::copies_take_nothing_from_producers() {
     sum += edge.kind == ClusterModel::Edge::Kind::produce ? edge.meter.records_per_second() : 0;
   }
   QVERIFY2(std::abs(sum - 4) < 0.6, qPrintable(QString::number(sum)));
+}
+
+// Two groups are given the same partitions; only one of them fetches.
+void TestCluster::a_group_shows_what_it_reads_itself() {
+  Fixture f;
+  f.session.setGroup("audit", "demo.orders", 1);
+  for (int i = 0; i < 50; ++i) {
+    f.frame(100);
+    if (i % 10 == 9) {
+      f.canvas().tickNow();
+    }
+  }
+  const ClusterModel& model = f.canvas().model();
+  const auto rate = [&](const QString& group) {
+    double sum = 0;
+    int edges = 0;
+    for (const auto& [key, edge] : model.edges()) {
+      if (edge.kind == ClusterModel::Edge::Kind::consume && model.groups()[edge.client].id == group) {
+        sum += edge.rate();
+        ++edges;
+      }
+    }
+    return edges == 0 ? -1.0 : sum;
+  };
+  QVERIFY2(std::abs(rate(QStringLiteral("demo.billing")) - 4) < 1.2, qPrintable(QString::number(rate(QStringLiteral("demo.billing")))));
+  QCOMPARE(rate(QStringLiteral("audit")), 0.0);
+}
+
+// Another group has a member of the same client id that reads the same partition: whose the fetches are nobody can tell.
+void TestCluster::who_shares_a_client_id_shows_its_commits() {
+  FakeSession session;
+  session.setGroup("audit", "demo.orders", 1);
+  ClusterModel model;
+  std::int64_t wall = 5'000'000;
+  model.setWallClock([&wall] { return wall; });
+  std::int64_t now = 10'000;
+  const auto committed = std::make_shared<hw::event::CommittedCounters>();
+  committed->offset.set(100);
+  committed->committed_at_ms.set(wall);
+  for (int i = 0; i < 120; ++i) {
+    now += 100;
+    wall += 100;
+    session.tick(100);
+    if (i % 50 == 49) {  // every five seconds, as clients do
+      committed->offset.set(committed->offset.get() + 10);
+      committed->committed_at_ms.set(wall);
+    }
+    auto view = std::make_shared<hw::observe::ClusterView>(*session.view());
+    auto connections = *view->connections;
+    auto other = std::make_shared<hw::observe::ConnectionView>(*connections.begin()->second);
+    other->id = hw::ConnectionId(77);
+    other->client_id = "demo-consumer-2";
+    connections[other->id] = other;
+    view->connections = std::make_shared<const std::map<hw::ConnectionId, std::shared_ptr<const hw::observe::ConnectionView>>>(connections);
+    auto groups = *view->groups;
+    auto audit = std::make_shared<hw::observe::GroupView>(*groups.at("audit"));
+    audit->members.front().client_id = "demo-consumer-2";
+    audit->members.front().client_host = "/127.0.0.1";
+    audit->members.front().partitions = {{"demo.orders", hw::PartitionIndex(2)}};
+    audit->committed = {{"demo.orders", hw::PartitionIndex(2), committed, {}}};
+    groups["audit"] = audit;
+    view->groups = std::make_shared<const std::map<std::string, std::shared_ptr<const hw::observe::GroupView>, std::less<>>>(groups);
+    for (auto& fetch : view->fetches) {
+      auto& fetched = std::get<hw::event::RecordsFetched>(fetch.event);
+      fetched.connection = fetched.partition.value() == 2 ? other->id : fetched.connection;
+    }
+    (void)model.take(view, now);
+    if (i % 10 == 9) {
+      model.tick(now);
+    }
+  }
+  bool found = false;
+  for (const auto& [key, edge] : model.edges()) {
+    if (edge.kind == ClusterModel::Edge::Kind::consume && model.groups()[edge.client].id == QLatin1String("audit")) {
+      found = true;
+      QVERIFY(edge.by_commits);
+      QCOMPARE(edge.rate(), 2.0);  // ten records in five seconds, whatever the other one fetched
+    }
+  }
+  QVERIFY(found);
+}
+
+// While the page was not shown others became leaders: what they took in before is not known, and no rate is made of the rest.
+void TestCluster::rates_begin_anew_where_others_lead() {
+  FakeSession::Options options;
+  options.nodes = 3;
+  FakeSession session(options);
+  ClusterModel model;
+  std::int64_t now = 10'000;
+  const auto view_of = [&](bool moved) {
+    auto view = std::make_shared<hw::observe::ClusterView>(*session.view());
+    auto topics = *view->topics;
+    auto topic = std::make_shared<hw::observe::TopicView>(*topics.at("demo.orders"));
+    for (auto& each : topic->partitions) {
+      auto partition = std::make_shared<hw::observe::PartitionView>(*each);
+      partition->leader = moved ? partition->replicas.back().node : partition->leader;
+      each = partition;
+    }
+    topics["demo.orders"] = topic;
+    view->topics = std::make_shared<const std::map<std::string, std::shared_ptr<const hw::observe::TopicView>, std::less<>>>(topics);
+    return view;
+  };
+  for (int i = 0; i < 40; ++i) {
+    now += 100;
+    session.tick(100);
+    (void)model.take(view_of(false), now);
+    if (i % 10 == 9) {
+      model.tick(now);
+    }
+  }
+  for (int i = 0; i < 300; ++i) {
+    now += 100;
+    session.tick(100);
+  }
+  (void)model.take(view_of(true), now);
+  model.tick(now);
+  for (const auto& [key, edge] : model.edges()) {
+    QVERIFY(!edge.meter.measured() || edge.meter.records_per_second() > 0.5);
+  }
+  for (const ClusterModel::Link& link : model.links()) {
+    QVERIFY(!link.meter.measured());
+  }
+}
+
+// A follower that is late says on its row when it leaves the in-sync set.
+void TestCluster::a_replica_counts_down() {
+  FakeSession::Options options;
+  options.nodes = 3;
+  FakeSession session(options);
+  session.tick(5'000);
+  ClusterModel model;
+  std::int64_t wall = session.nowMs();
+  model.setWallClock([&wall] { return wall; });
+  auto view = std::make_shared<hw::observe::ClusterView>(*session.view());
+  auto topics = *view->topics;
+  auto topic = std::make_shared<hw::observe::TopicView>(*topics.at("demo.orders"));
+  auto partition = std::make_shared<hw::observe::PartitionView>(*topic->partitions.front());
+  const hw::BrokerId leader = partition->leader;
+  partition->lag_time_max = hw::milliseconds(5'000);
+  partition->epochs = {{partition->leader_epoch, leader, hw::Offset(0), {}}};
+  std::int32_t late = -1;
+  for (hw::observe::ReplicaView& replica : partition->replicas) {
+    if (replica.node != leader) {
+      auto followed = std::make_shared<hw::event::FollowerCounters>();
+      const bool behind = std::exchange(late, late < 0 ? replica.node.value() : late) < 0;
+      followed->log_end_offset.set(replica.counters->log_end_offset.get() - (behind ? 3 : 0));
+      followed->fetched_at_ms.set(wall);
+      followed->caught_up_at_ms.set(behind ? wall - 2'000 : wall);
+      replica.followed = followed;
+    }
+  }
+  topic->partitions.front() = partition;
+  topics["demo.orders"] = topic;
+  view->topics = std::make_shared<const std::map<std::string, std::shared_ptr<const hw::observe::TopicView>, std::less<>>>(topics);
+  (void)model.take(view, 10'000);
+  const auto leaves = [&](std::int32_t node) {
+    for (const ClusterModel::Node& each : model.nodes()) {
+      if (each.id == node) {
+        return each.topics.front().replicas.front().leaves_s;
+      }
+    }
+    return std::int64_t{-2};
+  };
+  QCOMPARE(leaves(late), 3);
+  for (const ClusterModel::Node& each : model.nodes()) {
+    QVERIFY(each.id == late || leaves(each.id) == -1);
+  }
+  wall += 1'100;
+  QVERIFY(model.tick(11'100).again);
+  QCOMPARE(leaves(late), 2);
 }
 
 void TestCluster::nothing_goes_to_who_leads_nothing_of_the_topic() {
