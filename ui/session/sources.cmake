@@ -14,7 +14,7 @@ list(APPEND HW_UI_SOURCES
   ui/session/live_session.h
   ui/session/live_nodes.cpp
   ui/session/live_trials.cpp
-  ui/session/session_nodes.cpp ui/session/session_nodes.h
+  ui/session/session_brokers.h ui/session/session_nodes.cpp ui/session/session_nodes.h
   ui/session/metadata_record.cpp ui/session/metadata_record.h
   ui/session/newest_parts.cpp
   ui/session/newest_parts.h
