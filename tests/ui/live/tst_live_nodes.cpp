@@ -8,17 +8,21 @@
 
 #include <QApplication>
 #include <QClipboard>
+#include <QDateTime>
 #include <QElapsedTimer>
 #include <QLabel>
 #include <QMenu>
+#include <QRegularExpression>
 #include <QTest>
 
 #include "engine/node/http.h"
 #include "engine/observe/cluster_view.h"
 #include "ui/dialogs/question_dialog.h"
 #include "ui/models/client_facts.h"
+#include "ui/painting/text.h"
 #include "ui/session/demo_traffic.h"
 #include "ui/session/live_session.h"
+#include "ui/session/undo_list.h"
 #include "ui/theme/theme.h"
 #include "ui/views/clients_connect.h"
 #include "ui/views/clients_model.h"
@@ -319,6 +323,7 @@ class TestLiveNodes : public QObject {
     QTRY_VERIFY_WITH_TIMEOUT(!cluster->canvas()->model().links().empty(), kSoonMs);
     QCOMPARE(broken(), std::ptrdiff_t{0});
 
+    const QString since = format_time(QDateTime::currentMSecsSinceEpoch()).left(8);
     bool done = false;
     SessionNodes::of(session_.get()).act(NodeAction::kill, controller, [&](const QString& error) {
       QVERIFY2(error.isEmpty(), qPrintable(error));
@@ -347,6 +352,11 @@ class TestLiveNodes : public QObject {
     window_->showPage(QStringLiteral("cluster"));
     const QString moved = QStringLiteral("The active controller moved %1 → ").arg(controller);
     QTRY_VERIFY_WITH_TIMEOUT(told().contains(moved) || told().contains(QStringLiteral("fenced")), kSoonMs);
+    // Nothing is told of the faults before, and of this one it is said when.
+    static const QRegularExpression time(QStringLiteral("^\\d\\d:\\d\\d:\\d\\d  "));
+    for (const QString& line : told().split(QRegularExpression(QStringLiteral("\n|   ")))) {
+      QVERIFY2(time.match(line).hasMatch() && line.left(8) >= since, qPrintable(since + QLatin1String(" | ") + told()));
+    }
     // After: it is back, a voter that follows.
     done = false;
     SessionNodes::of(session_.get()).act(NodeAction::start, controller, [&](const QString&) { done = true; });
@@ -375,6 +385,25 @@ class TestLiveNodes : public QObject {
     QVERIFY(window_->commands().run(QStringLiteral("quorum.add_voter")));
     QTRY_VERIFY2_WITH_TIMEOUT(quorum->canvas()->facts().voters.size() == 3, qPrintable(told->text()), kSoonMs);
     window_->showPage(QStringLiteral("cluster"));
+  }
+
+  // One broker more, and taken back while it holds nothing; who holds partitions or votes stays.
+  void aBrokerComesAndGoes() {
+    window_->showPage(QStringLiteral("cluster"));
+    window_->select(Selection::ofNode(1));
+    QVERIFY(!window_->commands().enabled(QStringLiteral("node.remove")));
+    QVERIFY(window_->commands().run(QStringLiteral("node.add")));
+    QVERIFY(!window_->commands().enabled(QStringLiteral("node.add")));  // one after the other
+    QTRY_COMPARE_WITH_TIMEOUT(window_->selection().node, 4, kSoonMs);
+    QTRY_VERIFY_WITH_TIMEOUT(window_->findChild<ClusterPage*>()->canvas()->model().nodes().size() == 4, kSoonMs);
+    QTRY_VERIFY_WITH_TIMEOUT(told().contains(QStringLiteral("Node 4 has joined")), kSoonMs);
+    QVERIFY(window_->commands().enabled(QStringLiteral("node.add")));
+    QTRY_VERIFY_WITH_TIMEOUT(window_->commands().enabled(QStringLiteral("node.remove")), kSoonMs);
+    QString failed = QStringLiteral("?");
+    QVERIFY(UndoList::of(session_.get())->undo(Selection::ofNode(4).address(), [&](const QString&, const QString& error) { failed = error; }));
+    QTRY_COMPARE_WITH_TIMEOUT(failed, QString(), kSoonMs);
+    QTRY_VERIFY_WITH_TIMEOUT(window_->findChild<ClusterPage*>()->canvas()->model().nodes().size() == 3, kSoonMs);
+    window_->select(Selection::ofPartition(QString::fromLatin1(DemoTraffic::kTopic), 0));
   }
 
   void theBoardIsTriedForReal() {
