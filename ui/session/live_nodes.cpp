@@ -114,14 +114,17 @@ void LiveSession::command(std::int32_t node, std::vector<std::pair<std::string, 
   });
 }
 
+QString LiveSession::refusal(const NodeCondition& now, std::int32_t node) const {
+  if (asks() && now.node < 0) {
+    return tr("There is no node %1.").arg(node);
+  }
+  return now.working ? tr("Node %1 is busy with what it was told before.").arg(node) : QString();
+}
+
 void LiveSession::act(NodeAction action, std::int32_t node, std::function<void(QString error)> done) {
   const NodeCondition now = conditionOf(node);
-  if (asks() && now.node < 0) {
-    done(tr("There is no node %1.").arg(node));
-    return;
-  }
-  if (now.working) {
-    done(tr("Node %1 is busy with what it was told before.").arg(node));
+  if (const QString error = refusal(now, node); !error.isEmpty()) {
+    done(error);
     return;
   }
   std::vector<std::pair<std::string, Value>> commands;
@@ -187,13 +190,8 @@ void LiveSession::addBroker(std::function<void(std::int32_t node, QString error)
 }
 
 void LiveSession::removeBroker(std::int32_t node, std::function<void(QString error)> done) {
-  const NodeCondition now = conditionOf(node);
-  if (asks() && now.node < 0) {
-    done(tr("There is no node %1.").arg(node));
-    return;
-  }
-  if (now.working) {
-    done(tr("Node %1 is busy with what it was told before.").arg(node));
+  if (const QString error = refusal(conditionOf(node), node); !error.isEmpty()) {
+    done(error);
     return;
   }
   command(node, {{"node.remove", nodes(node)}}, std::move(done));

@@ -113,6 +113,7 @@ class LiveSession final : public Session, public SessionAdmin, public SessionNod
  private:
   struct LogWalk;
   [[nodiscard]] bool asks() const;  // the cluster runs and may be asked
+  [[nodiscard]] QString refusal(const NodeCondition& now, std::int32_t node) const;  // why it cannot be told to do anything; empty: it can
   std::uint64_t windowsProducer();  // that of what is sent by hand
   void takeView();
   void noteOwn();
