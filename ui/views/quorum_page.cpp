@@ -450,7 +450,7 @@ QuorumPage::QuorumPage(QWidget* parent)
   tick_.setInterval(kTickMs);
   connect(&tick_, &QTimer::timeout, this, [this] {
     if (session() != nullptr && view() != nullptr) {
-      refresh();
+      refresh(factsOf(*view()));
     }
   });
   rest_.setSingleShot(true);
@@ -563,7 +563,7 @@ Glyph QuorumPage::attention(const FaultFacts& /*faults*/) const {
     return Glyph::none;
   }
   // Also while the page is not shown and its canvas is of long ago.
-  const QuorumFacts facts = quorum_facts(*session()->view(), SessionNodes::of(session()).conditions(), clock_(), SessionNodes::of(session()).quorumFetchTimeoutMs());
+  const QuorumFacts facts = factsOf(*session()->view());
   return !facts.voters.empty() && (facts.glyph == Glyph::cross || facts.glyph == Glyph::quarter) ? facts.glyph : Glyph::none;
 }
 
@@ -610,25 +610,24 @@ void QuorumPage::hideEvent(QHideEvent* event) {
 }
 
 void QuorumPage::frame() {
-  const QuorumFacts facts = factsNow();
+  QuorumFacts facts = factsOf(*view());
   const bool calm = facts.leader >= 0 && !facts.lost() && same_standing(facts, canvas_->facts());
   if (calm && rest_.isActive()) {
     due_ = true;
     return;
   }
-  refresh();
+  refresh(std::move(facts));
   rest_.start();
 }
 
-QuorumFacts QuorumPage::factsNow() const {
+QuorumFacts QuorumPage::factsOf(const observe::ClusterView& view) const {
   const SessionNodes& nodes = SessionNodes::of(session());
-  return quorum_facts(*view(), nodes.conditions(), clock_(), nodes.quorumFetchTimeoutMs());
+  return quorum_facts(view, nodes.conditions(), clock_(), nodes.quorumFetchTimeoutMs());
 }
 
-void QuorumPage::refresh() {
+void QuorumPage::refresh(QuorumFacts facts) {
   const observe::ClusterView& now = *view();
   const SessionNodes& nodes = SessionNodes::of(session());
-  QuorumFacts facts = factsNow();
   if (const auto trouble = session()->trouble(); trouble && facts.voters.empty()) {
     PageNotice notice;
     notice.kind = PageNotice::Kind::failed;

@@ -59,8 +59,8 @@ class QuorumPage : public Page, public CommandSource {
   void hideEvent(QHideEvent* event) override;
 
  private:
-  void refresh();
-  [[nodiscard]] QuorumFacts factsNow() const;
+  void refresh(QuorumFacts facts);
+  [[nodiscard]] QuorumFacts factsOf(const observe::ClusterView& view) const;
   void readRecords();
   void showCounts();
   void sayBehind();
