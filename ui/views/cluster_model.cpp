@@ -251,14 +251,14 @@ bool ClusterModel::countDown() {
       if (topic.replicas.size() > static_cast<std::size_t>(geometry::kMaxRowPartitions)) {
         continue;
       }
-      const observe::TopicView* view = view_->find_topic(topic.name.toStdString());
       for (Replica& replica : topic.replicas) {
         std::int64_t leaves = -1;
         const auto index = static_cast<std::size_t>(replica.partition);
         // Most are not late, and of them nothing more is asked.
         const bool late = replica.state == ReplicaState::in_sync && replica.followed && replica.leader_counters &&
                           replica.followed->log_end_offset.get() < replica.leader_counters->log_end_offset.get();
-        if (late && view != nullptr && index < view->partitions.size() && view->partitions[index]) {
+        const observe::TopicView* view = late ? view_->find_topic(topic.name.toStdString()) : nullptr;
+        if (view != nullptr && index < view->partitions.size() && view->partitions[index]) {
           const PartitionFacts facts = partition_facts(*view_, view, *view->partitions[index], now, conditions_);
           const ReplicaFacts* of = facts.find(node.id);
           leaves = of == nullptr || of->leaves_ms < 0 ? -1 : (of->leaves_ms + 999) / 1'000;
