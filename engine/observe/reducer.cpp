@@ -303,7 +303,21 @@ bool Reducer::on(const event::NodeStopped& e, const event::Stamped& s) {
   view.why = e.why;
   node_gone(e.node, s.at);
   remember_life({s.at, e.node, true, e.clean});
+  drop_if_removed(e.node);
   return true;
+}
+
+// Taken out of the cluster for good, and ended: whichever is heard of first. Should it start again, it says so.
+void Reducer::drop_if_removed(BrokerId id) {
+  if (!removed_.contains(id)) {
+    return;
+  }
+  const NodeView& view = node(id);
+  const bool ended = view.state == NodeView::State::stopped || view.state == NodeView::State::killed;
+  if (ended && !view.controller) {
+    removed_.erase(id);
+    nodes_.erase(id);
+  }
 }
 
 bool Reducer::on(const event::ConnectionOpened& e, const event::Stamped& s) {
@@ -456,12 +470,13 @@ bool Reducer::on(const event::BrokerChanged& e, const event::Stamped& s) {
   }
   if (const auto node_known = nodes_.find(e.broker); node_known != nodes_.end()) {
     NodeView& view = node(e.broker);
-    const bool removed = view.registered && !e.registered;
-    register_node(view, e, s.at);
-    const bool ended = view.state == NodeView::State::stopped || view.state == NodeView::State::killed;
-    if (removed && ended && !view.controller) {
-      nodes_.erase(node_known);  // taken out of the cluster for good; should it start again, it says so
+    if (e.registered) {
+      removed_.erase(e.broker);
+    } else if (view.registered) {
+      removed_.insert(e.broker);
     }
+    register_node(view, e, s.at);
+    drop_if_removed(e.broker);
   }
   return true;
 }

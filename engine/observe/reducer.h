@@ -19,6 +19,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -91,6 +92,7 @@ class Reducer {
   ConnectionView* connection(ConnectionId id);
   void forget_connections(BrokerId node);
   void node_gone(BrokerId node, WallTime at);
+  void drop_if_removed(BrokerId id);
   void remember(const event::Stamped& stamped);
   QuorumView& quorum();
   QuorumReplicaView& quorum_replica(BrokerId node);
@@ -150,6 +152,7 @@ class Reducer {
   std::int32_t controller_epoch_ = 0;
   std::map<BrokerId, CopyOnEdit<NodeView>> nodes_;
   std::map<BrokerId, event::BrokerChanged> registrations_;  // also of nodes that have not told of themselves
+  std::set<BrokerId> removed_;                              // nodes that were registered and are no more, and have not ended yet
   CopyOnEdit<QuorumView> quorum_;
   std::int32_t tracked_epoch_ = 0;  // of quorum_.tracked
   std::int32_t ended_epoch_ = -1;   // whose leader is known to lead no more

@@ -511,6 +511,27 @@ class TestReducer : public QObject {
 
  private slots:
 
+  // Its record and its end come from different threads.
+  void a_broker_that_was_taken_out_goes() {
+    for (const bool ended_first : {true, false}) {
+      Feed feed;
+      feed(event::NodeStarted{.node = BrokerId(2), .controller = false}, BrokerId(2));
+      feed(event::BrokerChanged{BrokerId(2), false, true, false, -1, Offset(1), ""});  // not there yet
+      feed(event::BrokerChanged{BrokerId(2), true, false, false, 7, Offset(7), ""});
+      const auto end = [&] { feed(event::NodeStopped{BrokerId(2), true, ""}, BrokerId(2)); };
+      if (ended_first) {
+        end();
+      }
+      QVERIFY(feed.reducer.publish()->nodes.contains(BrokerId(2)));
+      feed(event::BrokerChanged{BrokerId(2), false, true, false, 7, Offset(9), ""});
+      if (!ended_first) {
+        QVERIFY(feed.reducer.publish()->nodes.contains(BrokerId(2)));
+        end();
+      }
+      QVERIFY(!feed.reducer.publish()->nodes.contains(BrokerId(2)));
+    }
+  }
+
   void equals_a_view_built_from_nothing() {
     for (std::uint64_t seed = 1; seed <= 40; ++seed) {
       Prng prng(seed);
