@@ -250,9 +250,13 @@ Offset Partition::low_watermark() const {
   }
   Offset lowest = log_->log_start_offset();
   for (const Replica& replica : remote_) {
-    if (context_.alive(replica.id) != nullptr && !trial::has_bug(trial::Canary::deletes_alone)) {
-      lowest = std::min(lowest, replica.log_start);
+    const metadata::BrokerImage* alive = context_.alive(replica.id);
+    if (alive == nullptr || trial::has_bug(trial::Canary::deletes_alone)) {
+      continue;
     }
+    // What it said in an earlier life may not have reached its disk: its log may begin lower now.
+    const bool earlier_life = replica.epoch_known && replica.broker_epoch != -1 && replica.broker_epoch < alive->epoch;
+    lowest = std::min(lowest, earlier_life ? kNoOffset : replica.log_start);
   }
   return lowest;
 }

@@ -101,8 +101,8 @@ class Partition {
     bool moved = false;  // the log start did
   };
   [[nodiscard]] Deleted delete_records(Offset offset);
-  // The smallest log start of the replicas that are alive; kNoOffset: one of them has not said it to this leader yet, or this is
-  // no leader.
+  // The smallest log start of the replicas that are alive; kNoOffset: one of them has not said it to this leader since it began
+  // its present life, or this is no leader.
   [[nodiscard]] Offset low_watermark() const;
 
   // Up to where records count as written for `acks`: 1 wants them settled in this log, -1 committed.

@@ -414,6 +414,21 @@ class TstReplicas : public QObject {
     QCOMPARE(world.broker->parked(), std::size_t{0});
   }
 
+  // A crash can take a log start with it: what a replica said before it counts no more.
+  void deleted_records_wait_for_what_a_new_life_says() {
+    World world;
+    world.fill(10);
+    world.delete_records({{0, 8}});
+    world.has(1, 8);
+    world.has(2, 8);
+    world.register_broker(2, 300);
+    world.publish();
+    const auto ticket = world.delete_records({{0, 5}});
+    QVERIFY(!world.deleted(ticket));
+    world.fetch({.replica = 2, .offset = 10, .wait_ms = 0, .replica_epoch = 300, .log_start = 6});
+    QCOMPARE(world.deleted(ticket), (World::Deletion{ErrorCode::none, 6}));
+  }
+
   void followers_hear_of_deleted_records_at_once() {
     World world;
     world.fill(10);
