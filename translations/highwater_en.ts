@@ -89,10 +89,10 @@
 <context>
     <name>FaultFacts</name>
     <message numerus="yes">
-        <source>%Ln partition(s) wait for a new leader: nobody writes or reads there until then.</source>
+        <source>%Ln partition(s)%1 wait for a new leader: nobody writes or reads there until then.</source>
         <translation>
-            <numerusform>%Ln partition waits for a new leader: nobody writes or reads there until then.</numerusform>
-            <numerusform>%Ln partitions wait for a new leader: nobody writes or reads there until then.</numerusform>
+            <numerusform>%Ln partition%1 waits for a new leader: nobody writes or reads there until then.</numerusform>
+            <numerusform>%Ln partitions%1 wait for a new leader: nobody writes or reads there until then.</numerusform>
         </translation>
     </message>
     <message numerus="yes">
@@ -189,24 +189,24 @@
 <context>
     <name>LeaderStory</name>
     <message numerus="yes">
-        <source>Leaders of %Ln partitions moved %2 → %3</source>
+        <source>Leaders of %Ln partitions%4 moved %2 → %3</source>
         <translation>
-            <numerusform>Leader of %Ln partition moved %2 → %3</numerusform>
-            <numerusform>Leaders of %Ln partitions moved %2 → %3</numerusform>
+            <numerusform>Leader of %Ln partition%4 moved %2 → %3</numerusform>
+            <numerusform>Leaders of %Ln partitions%4 moved %2 → %3</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>%Ln partitions have no leader.</source>
+        <source>%Ln partitions%1 have no leader.</source>
         <translation>
-            <numerusform>%Ln partition has no leader.</numerusform>
-            <numerusform>%Ln partitions have no leader.</numerusform>
+            <numerusform>%Ln partition%1 has no leader.</numerusform>
+            <numerusform>%Ln partitions%1 have no leader.</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>Node %1 left the in-sync replicas of %Ln partition(s).</source>
+        <source>Node %1 left the in-sync replicas of %Ln partition(s)%2.</source>
         <translation>
-            <numerusform>Node %1 left the in-sync replicas of %Ln partition.</numerusform>
-            <numerusform>Node %1 left the in-sync replicas of %Ln partitions.</numerusform>
+            <numerusform>Node %1 left the in-sync replicas of %Ln partition%2.</numerusform>
+            <numerusform>Node %1 left the in-sync replicas of %Ln partitions%2.</numerusform>
         </translation>
     </message>
     <message numerus="yes">
@@ -224,17 +224,17 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>leads %Ln partition(s) again that waited for it</source>
+        <source>leads %Ln partition(s)%1 again that waited for it</source>
         <translation>
-            <numerusform>leads %Ln partition again that waited for it</numerusform>
-            <numerusform>leads %Ln partitions again that waited for it</numerusform>
+            <numerusform>leads %Ln partition%1 again that waited for it</numerusform>
+            <numerusform>leads %Ln partitions%1 again that waited for it</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>is in sync again in %Ln partition(s)</source>
+        <source>is in sync again in %Ln partition(s)%1</source>
         <translation>
-            <numerusform>is in sync again in %Ln partition</numerusform>
-            <numerusform>is in sync again in %Ln partitions</numerusform>
+            <numerusform>is in sync again in %Ln partition%1</numerusform>
+            <numerusform>is in sync again in %Ln partitions%1</numerusform>
         </translation>
     </message>
 </context>

@@ -24,6 +24,35 @@ using Partitions = FaultMemory::Partitions;
 
 constexpr std::string_view kOffsetsTopic = "__consumer_offsets";
 
+bool is_stranded(const observe::PartitionView& partition, const NodesOut& nodes) {
+  const auto away = [&](BrokerId id) { return nodes.away(id); };
+  return std::all_of(partition.isr.begin(), partition.isr.end(), away) && std::all_of(partition.elr.begin(), partition.elr.end(), away);
+}
+
+// Which partitions stand still until a node is back: the first ones by name, so that nobody has to look for them.
+struct Stranded {
+  static constexpr qsizetype kNamed = 3;
+  QStringList named;
+  bool only_replica = true;  // these have one each, on `at`
+  BrokerId at = kNoBroker;
+
+  // `count` of the topic's are; looks until it has found them, or enough.
+  void take(const observe::TopicView& topic, int count, const NodesOut& nodes) {
+    for (std::size_t i = 0; i < topic.partitions.size() && count > 0 && named.size() < kNamed; ++i) {
+      const auto& partition = topic.partitions[i];
+      if (!partition || partition->replicas.empty() || (partition->leader != kNoBroker && !nodes.ended.contains(partition->leader)) ||
+          !is_stranded(*partition, nodes)) {
+        continue;
+      }
+      --count;
+      const BrokerId node = partition->replicas.front().node;
+      only_replica = only_replica && partition->replicas.size() == 1 && (named.isEmpty() || at == node);
+      at = node;
+      named << QStringLiteral("%1/%2").arg(QString::fromStdString(topic.name)).arg(i);
+    }
+  }
+};
+
 Partitions count(const observe::TopicView& topic, const NodesOut& nodes) {
   Partitions out;
   const auto runs = [&](BrokerId id) { return !nodes.away(id); };
@@ -36,10 +65,7 @@ Partitions count(const observe::TopicView& topic, const NodesOut& nodes) {
     const bool all_run = std::all_of(partition->isr.begin(), partition->isr.end(), runs);
     ++out.all;
     out.leaderless += leaderless ? 1 : 0;
-    out.stranded += leaderless && std::none_of(partition->isr.begin(), partition->isr.end(), runs) &&
-                            std::none_of(partition->elr.begin(), partition->elr.end(), runs)
-                        ? 1
-                        : 0;
+    out.stranded += leaderless && is_stranded(*partition, nodes) ? 1 : 0;
     out.silent += silent ? 1 : 0;
     const int missing = static_cast<int>(partition->replicas.size()) - static_cast<int>(partition->isr.size());
     out.out_of_sync += missing;
@@ -54,7 +80,7 @@ Partitions count(const observe::TopicView& topic, const NodesOut& nodes) {
 }
 
 // Of the topics that are what they were, what was counted then.
-Partitions count(const observe::ClusterView& view, FaultMemory& memory, DataReach& reach) {
+Partitions count(const observe::ClusterView& view, FaultMemory& memory, DataReach& reach, Stranded& stranded, int& internal) {
   Partitions out;
   reach = {};
   std::map<std::string, FaultMemory::Topic> now;
@@ -75,6 +101,8 @@ Partitions count(const observe::ClusterView& view, FaultMemory& memory, DataReac
         each->whole += of.whole;
       }
     }
+    stranded.take(*topic, of.stranded, memory.out);
+    internal += topic->internal ? of.leaderless - of.stranded : 0;
     out.leaderless += of.leaderless;
     out.stranded += of.stranded;
     out.silent += of.silent;
@@ -104,6 +132,21 @@ QString names(const std::vector<std::int32_t>& nodes) {
 
 QString said_of(const std::vector<std::int32_t>& nodes, const QString& one, const QString& several) {
   return (nodes.size() == 1 ? one : several).arg(names(nodes));
+}
+
+// Why it is so can be said of few: the others have not been looked at.
+QString stranded_text(int count, const Stranded& stranded) {
+  const int more = count - static_cast<int>(stranded.named.size());
+  const QString named = stranded.named.join(QStringLiteral(", ")) + (more > 0 ? Words::tr(" and %1 more").arg(format_count(more)) : QString());
+  if (stranded.only_replica && more == 0) {
+    return (count == 1 ? Words::tr("%1 waits for node %2 to come back: its only replica is there.")
+                       : Words::tr("%1 wait for node %2 to come back: their only replicas are there."))
+        .arg(named)
+        .arg(stranded.at.value());
+  }
+  return count == 1
+             ? Words::tr("%1 waits for its node to come back: no other in-sync replica can lead.").arg(named)
+             : Words::tr("%1 partitions wait for their nodes to come back (%2): no other in-sync replica can lead.").arg(format_count(count), named);
 }
 
 }  // namespace
@@ -141,7 +184,9 @@ FaultFacts fault_facts(const observe::ClusterView& view, const std::vector<NodeC
     counted.topics.clear();
     counted.out = nodes;
   }
-  const Partitions partitions = count(view, counted, out.reach);
+  Stranded stranded;
+  int waiting_internal = 0;  // for a new leader
+  const Partitions partitions = count(view, counted, out.reach, stranded, waiting_internal);
   const bool majority = running_voters(view).majority();
   out.majority = majority;
   out.leaderless = partitions.leaderless;
@@ -179,16 +224,16 @@ FaultFacts fault_facts(const observe::ClusterView& view, const std::vector<NodeC
   out.any = true;
   out.headline = said.isEmpty() ? Words::tr("Not every partition has a leader.") : said.join(QLatin1Char(' '));
   QStringList means;
-  if (partitions.leaderless > 0 && majority && partitions.stranded > 0) {
+  const QString internal = waiting_internal == 0 ? QString() : Words::tr(" (%1 internal)").arg(format_count(waiting_internal));
+  if (partitions.leaderless > 0 && majority) {
     if (const int others = partitions.leaderless - partitions.stranded; others > 0) {
-      means << Words::tr("%Ln partition(s) wait for a new leader: nobody writes or reads there until then.", nullptr, others);
+      means << Words::tr("%Ln partition(s)%1 wait for a new leader: nobody writes or reads there until then.", nullptr, others).arg(internal);
     }
-    means << (partitions.stranded == 1
-                  ? Words::tr("1 partition waits for its node to come back: no other in-sync replica can lead.")
-                  : Words::tr("%1 partitions wait for their node to come back: no other in-sync replica can lead.").arg(format_count(partitions.stranded)));
+    if (partitions.stranded > 0) {
+      means << stranded_text(partitions.stranded, stranded);
+    }
   } else if (partitions.leaderless > 0) {
-    means << (majority ? Words::tr("%Ln partition(s) wait for a new leader: nobody writes or reads there until then.", nullptr, partitions.leaderless)
-                       : Words::tr("%Ln partition(s) have no leader, and no majority of controllers is left to choose one.", nullptr, partitions.leaderless));
+    means << Words::tr("%Ln partition(s) have no leader, and no majority of controllers is left to choose one.", nullptr, partitions.leaderless);
   } else if (!majority) {
     means << (partitions.held == 0
                   ? Words::tr("No majority of controllers: records still flow, but topics, leaders and in-sync sets cannot change.")

@@ -24,10 +24,11 @@ struct Move {
   BrokerId to = kNoBroker;
   QString first;  // address of the first partition
   int partitions = 0;
+  int internal = 0;           // of them
   std::int64_t took_ms = -1;  // of the slowest
   std::int64_t lost = 0;      // -1: not known
   bool unclean = false;
-  bool elected = false;  // who had led was the active controller, too
+  bool elected = false;  // a controller, after the old leader's end and before the new one
 };
 
 bool contains(const std::vector<BrokerId>& all, BrokerId one) { return std::find(all.begin(), all.end(), one) != all.end(); }
@@ -85,10 +86,28 @@ bool runs(const observe::ClusterView& view, BrokerId id) {
   return at != view.nodes.end() && !ended(*at->second) && !(at->second->registered && at->second->fenced);
 }
 
+// When leaders of the quorum were elected, as far as its events are remembered.
+std::vector<WallTime> elections_of(const observe::QuorumView& quorum) {
+  std::vector<WallTime> out;
+  for (const observe::QuorumView::Step& step : quorum.history) {
+    const auto* role = std::get_if<event::QuorumRoleChanged>(step.what.get());
+    if (role != nullptr && role->role == event::QuorumRole::leader) {
+      out.push_back(step.at);
+    }
+  }
+  return out;
+}
+
+// Other lists leave these out, and their counts are smaller.
+QString of_internal(int partitions) {
+  return partitions == 0 ? QString() : Story::tr(" (%1 internal)").arg(format_count(partitions));
+}
+
 QString sentence_of(const Move& move) {
   QString out = move.partitions == 1 ? Story::tr("Leader of %1 moved %2 → %3").arg(move.first)
-                                     : Story::tr("Leaders of %Ln partitions moved %2 → %3", nullptr, move.partitions);
+                                     : Story::tr("Leaders of %Ln partitions%4 moved %2 → %3", nullptr, move.partitions);
   out = out.arg(move.from.value()).arg(move.to.value());
+  out = move.partitions == 1 ? out : out.arg(of_internal(move.internal));
   if (move.took_ms >= 0) {
     out += move.elected ? Story::tr(" in %1, a controller had to be elected first").arg(format_duration(move.took_ms))
                         : Story::tr(" in %1").arg(format_duration(move.took_ms));
@@ -103,6 +122,10 @@ QString sentence_of(const Move& move) {
 }
 
 }  // namespace
+
+int LeaderStory::internal_of(const std::vector<Place>& places) {
+  return static_cast<int>(std::count_if(places.begin(), places.end(), [](const Place& place) { return place.internal; }));
+}
 
 QStringList LeaderStory::take(const observe::ViewPtr& view) {
   const observe::ViewPtr before = std::exchange(seen_, view);
@@ -159,7 +182,6 @@ void LeaderStory::tellQuorum(const observe::ClusterView& before, const observe::
   if (was.leader != kNoBroker && is.leader != was.leader) {
     const WallTime gone = endedAt(view, was.leader);
     controller_gone_ = gone.ms != 0 ? gone : now;
-    deposed_ = gone.ms != 0 ? was.leader : kNoBroker;
   }
   if (is.leader != kNoBroker && is.leader != was.leader) {
     if (controller_ != kNoBroker && controller_ != is.leader) {
@@ -227,9 +249,11 @@ void LeaderStory::tellBrokers(const observe::ClusterView& before, const observe:
 }
 
 void LeaderStory::tellPartitions(const observe::ClusterView& before, const observe::ClusterView& view, QStringList& told) {
+  const std::vector<WallTime> elections = elections_of(*view.quorum);
   std::vector<Move> moves;
   std::map<BrokerId, Change> in_sync;
   int leaderless = 0;
+  int leaderless_internal = 0;
   Concerned lost_leaders;
   Concerned below;
   int below_minimum = 0;  // that were not before
@@ -269,9 +293,9 @@ void LeaderStory::tellPartitions(const observe::ClusterView& before, const obser
         const bool now = contains(is->isr, replica.node);
         const auto orphan = memory.orphans.find(i);
         if (now && !then && is->leader == replica.node && orphan != memory.orphans.end() && orphan->second.last == replica.node) {
-          in_sync[replica.node].waited.emplace_back(topic->id, i);  // nobody else could lead, and its set was empty meanwhile
+          in_sync[replica.node].waited.push_back({topic->id, i, topic->internal});  // nobody else could lead, and its set was empty meanwhile
         } else if (then != now) {
-          (now ? in_sync[replica.node].came : in_sync[replica.node].went).emplace_back(topic->id, i);
+          (now ? in_sync[replica.node].came : in_sync[replica.node].went).push_back({topic->id, i, topic->internal});
         }
       }
       const auto minimum = static_cast<std::size_t>(std::max(1, min_in_sync(topic.get(), *is)));
@@ -285,6 +309,7 @@ void LeaderStory::tellPartitions(const observe::ClusterView& before, const obser
       if (is->leader == kNoBroker) {
         memory.orphans[i] = {was->leader, is->changed_at, high_watermark, was->isr};
         leaderless_first = leaderless++ == 0 ? address(i) : leaderless_first;
+        leaderless_internal += topic->internal ? 1 : 0;
         lost_leaders[name].push_back(i);
         continue;
       }
@@ -313,7 +338,9 @@ void LeaderStory::tellPartitions(const observe::ClusterView& before, const obser
       move.partitions = 1;
       move.took_ms = timed ? std::max<std::int64_t>(0, is->changed_at.ms - old.since.ms) : -1;
       move.unclean = !contains(old.isr, is->leader);
-      move.elected = old.last == deposed_;
+      move.internal = topic->internal ? 1 : 0;
+      move.elected =
+          timed && std::any_of(elections.begin(), elections.end(), [&](WallTime at) { return at.ms >= old.since.ms && at.ms <= is->changed_at.ms; });
       const observe::ReplicaView* leader = is->replica(is->leader);
       const bool can_tell = old.high_watermark >= 0 && leader != nullptr && leader->counters;
       move.lost = can_tell ? std::max<std::int64_t>(0, old.high_watermark - leader->counters->log_end_offset.get()) : -1;
@@ -325,7 +352,9 @@ void LeaderStory::tellPartitions(const observe::ClusterView& before, const obser
         moves.push_back(std::move(move));
       } else {
         ++same->partitions;
+        same->internal += move.internal;
         same->took_ms = std::max(same->took_ms, move.took_ms);
+        same->elected = same->elected && move.elected;
         same->lost = same->lost < 0 || move.lost < 0 ? -1 : same->lost + move.lost;
       }
     }
@@ -343,13 +372,15 @@ void LeaderStory::tellPartitions(const observe::ClusterView& before, const obser
   }
   if (leaderless > 0) {
     told << (leaderless == 1 ? Story::tr("%1 has no leader.").arg(leaderless_first)
-                             : Story::tr("%Ln partitions have no leader.", nullptr, leaderless));
+                             : Story::tr("%Ln partitions%1 have no leader.", nullptr, leaderless).arg(of_internal(leaderless_internal)));
     standing_.push_back({told.back(), still(lost_leaders, [](const observe::TopicView&, const observe::PartitionView& p) { return p.leader == kNoBroker; }, looked_)});
   }
   for (const auto& [node, change] : in_sync) {
     const bool moved = std::any_of(moves.begin(), moves.end(), [&, id = node](const Move& m) { return m.from == id; });
     if (!change.went.empty() && !moved) {
-      told << Story::tr("Node %1 left the in-sync replicas of %Ln partition(s).", nullptr, static_cast<int>(change.went.size())).arg(node.value());
+      told << Story::tr("Node %1 left the in-sync replicas of %Ln partition(s)%2.", nullptr, static_cast<int>(change.went.size()))
+                  .arg(node.value())
+                  .arg(of_internal(internal_of(change.went)));
     }
   }
   for (const auto& [node, change] : in_sync) {
@@ -385,13 +416,18 @@ void LeaderStory::tellBack(BrokerId node, const Change& change, QStringList& tol
   }
   QString sentence;
   if (came) {
-    const auto leads = static_cast<int>(std::count_if(back.partitions.begin(), back.partitions.end(), [](const auto& each) { return each.second; }));
-    const auto others = static_cast<int>(back.partitions.size()) - leads;
-    const QString leading = Story::tr("leads %Ln partition(s) again that waited for it", nullptr, leads);
-    const QString following = Story::tr("is in sync again in %Ln partition(s)", nullptr, others);
-    sentence = leads == 0    ? Story::tr("Node %1 %2.").arg(node.value()).arg(following)
-               : others == 0 ? Story::tr("Node %1 %2.").arg(node.value()).arg(leading)
-                             : Story::tr("Node %1 %2, and %3.").arg(node.value()).arg(leading, following);
+    std::vector<Place> leads;
+    std::vector<Place> others;
+    for (const auto& [place, waited] : back.partitions) {
+      (waited ? leads : others).push_back(place);
+    }
+    const QString leading =
+        Story::tr("leads %Ln partition(s)%1 again that waited for it", nullptr, static_cast<int>(leads.size())).arg(of_internal(internal_of(leads)));
+    const QString following =
+        Story::tr("is in sync again in %Ln partition(s)%1", nullptr, static_cast<int>(others.size())).arg(of_internal(internal_of(others)));
+    sentence = leads.empty()    ? Story::tr("Node %1 %2.").arg(node.value()).arg(following)
+               : others.empty() ? Story::tr("Node %1 %2.").arg(node.value()).arg(leading)
+                                : Story::tr("Node %1 %2, and %3.").arg(node.value()).arg(leading, following);
   }
   if (sentence == back.sentence) {
     return;  // one that came and went meanwhile; what stands, stands

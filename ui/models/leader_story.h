@@ -14,6 +14,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -52,18 +53,28 @@ class LeaderStory {
     std::vector<BrokerId> isr;
   };
 
+  struct Place {  // a partition
+    Uuid topic;
+    std::size_t index = 0;
+    bool internal = false;
+
+    friend bool operator<(const Place& a, const Place& b) { return std::tie(a.topic, a.index) < std::tie(b.topic, b.index); }
+  };
+
+  [[nodiscard]] static int internal_of(const std::vector<Place>& places);
+
   // What a node has got back since it ended or fell behind: told in one sentence, however many views it takes.
   // A replica that comes, goes and comes again is one partition.
   struct Back {
-    std::map<std::pair<Uuid, std::size_t>, bool> partitions;  // true: it leads, and the partition had waited for it
+    std::map<Place, bool> partitions;  // true: it leads, and the partition had waited for it
     QString sentence;
   };
 
   // What changed in the in-sync replicas of one node.
   struct Change {
-    std::vector<std::pair<Uuid, std::size_t>> waited;  // partitions had to wait for it: they have no other replica in sync
-    std::vector<std::pair<Uuid, std::size_t>> came;
-    std::vector<std::pair<Uuid, std::size_t>> went;
+    std::vector<Place> waited;  // partitions had to wait for it: they have no other replica in sync
+    std::vector<Place> came;
+    std::vector<Place> went;
   };
   struct Standing {  // a sentence about how things are, not about what happened
     QString sentence;
@@ -79,7 +90,6 @@ class LeaderStory {
   observe::ViewPtr seen_;
   BrokerId controller_ = kNoBroker;  // the last one that led
   WallTime controller_gone_;         // when it was seen to lead no more; 0: it leads
-  BrokerId deposed_ = kNoBroker;     // the last controller that ended, where another leads since
   bool majority_ = true;
   QString majority_told_;
   std::vector<Standing> standing_;

@@ -24,6 +24,8 @@ class TestLeaderStory : public QObject {
   std::map<std::int32_t, std::shared_ptr<event::ReplicaCounters>> counters_;
   std::map<std::int32_t, std::pair<observe::NodeView::State, std::int64_t>> nodes_;
   std::vector<std::int32_t> voters_;
+  std::vector<std::int64_t> elections_;  // when a controller was elected
+  bool internal_ = false;
 
   observe::ViewPtr view(const std::vector<Shape>& partitions) {
     auto out = std::make_shared<observe::ClusterView>();
@@ -38,8 +40,14 @@ class TestLeaderStory : public QObject {
     for (const std::int32_t id : voters_) {
       quorum->voters.emplace_back().id = BrokerId(id);
     }
+    for (const std::int64_t at : elections_) {
+      event::QuorumRoleChanged won;
+      won.role = event::QuorumRole::leader;
+      quorum->history.push_back({WallTime{at}, std::make_shared<const event::Any>(won)});
+    }
     out->quorum = quorum;
     auto topic = std::make_shared<observe::TopicView>();
+    topic->internal = internal_;
     topic->name = "orders";
     for (std::size_t i = 0; i < partitions.size(); ++i) {
       auto p = std::make_shared<observe::PartitionView>();
@@ -69,6 +77,8 @@ class TestLeaderStory : public QObject {
     counters_.clear();
     nodes_.clear();
     voters_.clear();
+    elections_.clear();
+    internal_ = false;
     for (const std::int32_t id : {1, 2, 3}) {
       counters_[id] = std::make_shared<event::ReplicaCounters>();
       counters_[id]->high_watermark.set(100);
@@ -91,6 +101,58 @@ class TestLeaderStory : public QObject {
     nodes_[2] = {observe::NodeView::State::killed, 2'000};
     const QStringList told = story.take(view({{.leader = 1, .isr = {1, 3}, .epoch = 1, .at_ms = 2'212}}));
     QCOMPARE(told, QStringList{QStringLiteral("Leader of orders/0 moved 2 → 1 in 212 ms; 0 acknowledged records lost.")});
+  }
+
+  // Whether a controller had to be elected is read from the elections, not from who led the quorum before.
+  void anElectionIsToldWhereThereWasOne() {
+    const auto told = [this] {
+      LeaderStory story;
+      nodes_[2] = {observe::NodeView::State::running, 0};
+      (void)story.take(view({{}}));
+      nodes_[2] = {observe::NodeView::State::killed, 2'000};
+      return story.take(view({{.leader = 1, .isr = {1, 3}, .epoch = 1, .at_ms = 4'000}})).join(QLatin1Char(' '));
+    };
+    const QString elected = QStringLiteral("a controller had to be elected first");
+    QVERIFY2(!told().contains(elected), qPrintable(told()));
+    elections_ = {1'500};  // before the kill
+    QVERIFY2(!told().contains(elected), qPrintable(told()));
+    elections_ = {1'500, 4'200};  // and after all had moved
+    QVERIFY2(!told().contains(elected), qPrintable(told()));
+    elections_ = {1'500, 3'100};
+    QVERIFY2(told().contains(QStringLiteral("in 2.0 s, ") + elected), qPrintable(told()));
+  }
+
+  // Lists of partitions leave internal ones out; a count that has them says so.
+  void internalPartitionsAreCountedApart() {
+    internal_ = true;
+    LeaderStory story;
+    (void)story.take(view({{}, {}}));
+    nodes_[2] = {observe::NodeView::State::killed, 2'000};
+    const observe::ViewPtr during = view({{}, {}});
+    (void)story.take(during);
+    const QString bar = fault_facts(*during, {}, 0).meaning;
+    QVERIFY2(bar.startsWith(QStringLiteral("2 partition(s) (2 internal) wait for a new leader")), qPrintable(bar));
+    const QStringList moved =
+        story.take(view({{.leader = 1, .isr = {1, 3}, .epoch = 1, .at_ms = 4'000}, {.leader = 1, .isr = {1, 3}, .epoch = 1, .at_ms = 4'000}}));
+    QVERIFY2(moved.front().startsWith(QStringLiteral("Leaders of 2 partitions (2 internal) moved 2 → 1")), qPrintable(moved.front()));
+    nodes_[2] = {observe::NodeView::State::running, 5'000};
+    const QStringList back = story.take(view({{.leader = 1, .epoch = 2}, {.leader = 1, .epoch = 2}}));
+    QCOMPARE(back, QStringList{QStringLiteral("Node 2 is in sync again in 2 partition(s) (2 internal).")});
+  }
+
+  // Who reads that one partition stands still wants to know which, and why no other node helps.
+  void whatStandsStillIsNamed() {
+    nodes_[2] = {observe::NodeView::State::killed, 2'000};
+    counters_.erase(1);
+    counters_.erase(3);
+    QString meaning = fault_facts(*view({{.leader = -1, .isr = {2}}}), {}, 0).meaning;
+    QVERIFY2(meaning.startsWith(QStringLiteral("orders/0 waits for node 2 to come back: its only replica is there.")), qPrintable(meaning));
+    meaning = fault_facts(*view({{.leader = -1, .isr = {2}}, {.leader = -1, .isr = {2}}}), {}, 0).meaning;
+    QVERIFY2(meaning.startsWith(QStringLiteral("orders/0, orders/1 wait for node 2 to come back: their only replicas are there.")),
+             qPrintable(meaning));
+    meaning = fault_facts(*view(std::vector<Shape>(12, Shape{.leader = -1, .isr = {2}})), {}, 0).meaning;
+    QVERIFY2(meaning.startsWith(QStringLiteral("12 partitions wait for their nodes to come back (orders/0, orders/1, orders/2 and 9 more)")),
+             qPrintable(meaning));
   }
 
   void severalThatMoveAlikeAreOneSentence() {
@@ -140,7 +202,8 @@ class TestLeaderStory : public QObject {
     conditions[1].down = conditions[1].killed = true;
     FaultFacts facts = fault_facts(*view({{}, {.isr = {2}}, {.leader = -1, .isr = {2}}, {.leader = 1, .isr = {1, 3}}}), conditions, 0);
     QVERIFY2(facts.meaning.startsWith(QStringLiteral("1 partition(s) wait for a new leader")), qPrintable(facts.meaning));
-    QVERIFY2(facts.meaning.contains(QStringLiteral("2 partitions wait for their node to come back")), qPrintable(facts.meaning));
+    QVERIFY2(facts.meaning.contains(QStringLiteral("2 partitions wait for their nodes to come back (orders/1, orders/2)")),
+             qPrintable(facts.meaning));
     nodes_[2] = {observe::NodeView::State::running, 0};
     conditions[1] = {};
     conditions[1].node = 2;
