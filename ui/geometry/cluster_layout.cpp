@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace hw::ui::geometry {
 
@@ -81,14 +82,23 @@ CellGrid one_line_of_cells(const QRectF& row, int count) {
   return grid;
 }
 
+// How much room the parts of a card have. The closest fit is the last one that is tried before the picture scrolls.
+struct Fit {
+  double header = kHeader;
+  double label = kLabelRow;
+  double row = 22;
+  double bottom = 8;
+  bool tight = false;  // the line that says how many topics are not shown gives way
+};
+
 class NodeBuilder {
  public:
-  NodeBuilder(const LayoutNode& in, QRectF at, Detail detail, bool matrix, double matrix_height, bool tight)
-      : in_(in), detail_(detail), matrix_(matrix), matrix_height_(matrix_height), tight_(tight), at_(at) {}
+  NodeBuilder(const LayoutNode& in, QRectF at, Detail detail, bool matrix, double matrix_height, const Fit& fit)
+      : in_(in), detail_(detail), matrix_(matrix), matrix_height_(matrix_height), fit_(fit), at_(at) {}
 
   NodePlace build() {
-    place_.header = QRectF(at_.left(), at_.top(), at_.width(), kHeader);
-    y_ = at_.top() + kHeader + (detail_ == Detail::low ? 3 : 0);
+    place_.header = QRectF(at_.left(), at_.top(), at_.width(), fit_.header);
+    y_ = at_.top() + fit_.header + (detail_ == Detail::low ? 3 : 0);
     int rows_left = detail_ == Detail::full ? 2 * kMaxRowPartitions : kMaxRowPartitions;
     const int others = detail_ == Detail::low ? 0 : (detail_ == Detail::mid ? kMidTopics : kFullTopics);
     int shown_others = 0;
@@ -112,17 +122,16 @@ class NodeBuilder {
     }
     place_.hidden_topics += in_.more_topics;
     if (place_.hidden_topics > 0 && detail_ != Detail::low) {
-      if (tight_ && !place_.topics.empty() && !place_.topics.front().label.isEmpty()) {
+      if (fit_.tight && !place_.topics.empty() && !place_.topics.front().label.isEmpty()) {
         // Beside the first topic's name, so that the last card's rows stay in sight.
         const QRectF& first = place_.topics.front().label;
         place_.hidden_label = QRectF(first.left() + std::floor(first.width() * 0.42), first.top(), std::floor(first.width() * 0.36), first.height());
       } else {
-        place_.hidden_label = row(kLabelRow);
-        y_ += kLabelRow;
+        place_.hidden_label = row(fit_.label);
+        y_ += fit_.label;
       }
     }
-    const double bottom = detail_ == Detail::low ? 6 : 8;
-    place_.card = QRectF(at_.left(), at_.top(), at_.width(), std::max(kHeader, y_ + bottom - at_.top()));
+    place_.card = QRectF(at_.left(), at_.top(), at_.width(), std::max(fit_.header, y_ + fit_.bottom - at_.top()));
     return std::move(place_);
   }
 
@@ -131,8 +140,8 @@ class NodeBuilder {
 
   void add_label(TopicPlace& topic) {
     if (detail_ != Detail::low) {
-      topic.label = row(kLabelRow);
-      y_ += kLabelRow;
+      topic.label = row(fit_.label);
+      y_ += fit_.label;
     }
   }
 
@@ -142,7 +151,7 @@ class NodeBuilder {
     topic.rows = true;
     add_label(topic);
     place_.topics.push_back(topic);
-    const double height = detail_ == Detail::low ? 20 : 22;
+    const double height = fit_.row;
     for (int p = 0; p < count; ++p) {
       RowPlace r;
       r.topic = index;
@@ -157,9 +166,9 @@ class NodeBuilder {
   void add_line(int index, int count) {
     TopicPlace topic;
     topic.topic = index;
-    topic.label = row(kLabelRow);
+    topic.label = row(fit_.label);
     topic.cells = one_line_of_cells(topic.label, count);
-    y_ += kLabelRow;
+    y_ += fit_.label;
     place_.topics.push_back(std::move(topic));
   }
 
@@ -178,7 +187,7 @@ class NodeBuilder {
   Detail detail_;
   bool matrix_;
   double matrix_height_;
-  bool tight_;
+  Fit fit_;
   QRectF at_;
   double y_ = 0;
   NodePlace place_;
@@ -206,18 +215,35 @@ void place_nodes(const LayoutIn& in, double left, double width, ClusterLayout& o
   const double matrix_height = std::max(80.0, node_rows > 0 ? room / node_rows : room);
   double y = kNodeTop;
   double row_bottom = y;
-  bool tight = false;
+  Fit fit;
+  if (many || in.detail == Detail::low) {
+    fit = {kHeader, kLabelRow, 20, 6, false};
+  }
   if (columns == 1 && in.nodes.size() > 1) {
-    // The gap gives way before the picture scrolls, and after it the line that says how many topics are not shown.
+    // The gap gives way before the picture scrolls, after it the line that says how many topics are not shown, and then air.
     const auto left_over = [&] {
       double cards = 0;
       for (const LayoutNode& node : in.nodes) {
-        cards += NodeBuilder(node, {0, 0, card_width, 0}, in.detail, out.matrix, matrix_height, tight).build().card.height();
+        cards += NodeBuilder(node, {0, 0, card_width, 0}, in.detail, out.matrix, matrix_height, fit).build().card.height();
       }
       return std::floor((in.size.height() - kNodeTop - 8 - cards) / static_cast<double>(in.nodes.size() - 1));
     };
     constexpr double kLeast = 24;
-    tight = left_over() < kLeast;
+    if (in.detail == Detail::full) {
+      // Where there is room for it, there is air.
+      constexpr double kMostGap = 96;
+      const Fit usual = std::exchange(fit, {36, 26, 28, 12, false});
+      if (left_over() < gap) {
+        fit = usual;
+      }
+      gap = kMostGap;
+    }
+    if (left_over() < kLeast) {
+      fit.tight = true;
+    }
+    if (left_over() < kLeast) {
+      fit = in.detail == Detail::low ? Fit{26, kLabelRow, 18, 4, true} : Fit{26, 19, 19, 5, true};
+    }
     gap = std::clamp(left_over(), kLeast, gap);
   }
   for (std::size_t i = 0; i < in.nodes.size(); ++i) {
@@ -227,7 +253,7 @@ void place_nodes(const LayoutIn& in, double left, double width, ClusterLayout& o
     }
     const QRectF at(left + column * (card_width + gap), y, card_width, 0);
     // Many nodes: only the focused topic, as a matrix.
-    NodePlace place = NodeBuilder(in.nodes[i], at, many ? Detail::low : in.detail, out.matrix, matrix_height, tight).build();
+    NodePlace place = NodeBuilder(in.nodes[i], at, many ? Detail::low : in.detail, out.matrix, matrix_height, fit).build();
     row_bottom = column == 0 ? place.card.bottom() : std::max(row_bottom, place.card.bottom());
     out.nodes.push_back(std::move(place));
   }
@@ -258,10 +284,10 @@ void place_producers(const LayoutIn& in, double left, double width, ClusterLayou
   }
 }
 
-GroupPlace group_at(const LayoutGroup& in, double left, double y, double width, bool chip) {
+GroupPlace group_at(const LayoutGroup& in, double left, double y, double width, bool chip, double header = kGroupHeader) {
   GroupPlace place;
-  place.header = QRectF(left, y, width, kGroupHeader);
-  double bottom = y + kGroupHeader;
+  place.header = QRectF(left, y, width, header);
+  double bottom = y + header;
   if (!chip) {
     const auto shown = std::min(in.member_chips.size(), static_cast<std::size_t>(kMaxMembers));
     for (std::size_t m = 0; m < shown; ++m) {
@@ -294,15 +320,24 @@ void place_groups(const LayoutIn& in, double left, double width, ClusterLayout& 
   const auto cards = static_cast<double>(in.groups.size() + (in.controllers > 0 ? 1 : 0));
   const bool chips =
       in.nodes.size() > static_cast<std::size_t>(kMaxRowNodes) || total + 12 * cards > end - top - reserved;
+  double header = kGroupHeader;
+  double least = chips ? 6.0 : 12.0;
   if (chips) {
-    total = kGroupHeader * static_cast<double>(in.groups.size());
+    const auto count = static_cast<double>(in.groups.size());
+    constexpr double kClose = 26;
+    constexpr double kClosest = 3;
+    if (const double have = end - top - reserved; count * (header + least) - least > have && count * (kClose + kClosest) - kClosest <= have) {
+      header = kClose;  // before any is left out
+      least = kClosest;
+    }
+    total = header * count;
   }
   const double room = end - top - total - (in.controllers > 0 ? controllers_height : 0);
-  const double gap = std::clamp(std::floor(room / std::max(1.0, cards)), chips ? 6.0 : 12.0, chips ? 12.0 : 96.0);
+  const double gap = std::clamp(std::floor(room / std::max(1.0, cards)), least, chips ? 12.0 : 96.0);
   double y = top;
   for (const LayoutGroup& g : in.groups) {
     const bool last = &g == &in.groups.back();
-    GroupPlace place = group_at(g, left, y, width, chips);
+    GroupPlace place = group_at(g, left, y, width, chips, header);
     if (place.card.bottom() + (last ? 0 : kLabelRow) > end - reserved && !out.groups.empty()) {
       out.hidden_groups = static_cast<int>(in.groups.size() - out.groups.size());
       out.hidden_groups_label = QRectF(left, y - gap + 4, width, kLabelRow);

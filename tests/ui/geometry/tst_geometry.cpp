@@ -507,6 +507,19 @@ void TestGeometry::layout_of_pictures() {
   QCOMPARE(low.nodes[0].hidden_label.top(), low.nodes[0].topics[0].label.top());
   QVERIFY(low.nodes[2].card.bottom() <= 480);
   QVERIFY(low.nodes[0].card.contains(low.nodes[0].hidden_label));
+  // The smallest window, with a banner and a story: everything is there, whole.
+  in.size = {1016, 372};
+  in.detail = Detail::low;
+  in.groups.assign(7, LayoutGroup{{2, 1}, false});
+  const ClusterLayout smallest = layout_cluster(in);
+  QCOMPARE(smallest.content.height(), 372.0);
+  QCOMPARE(smallest.hidden_groups, 0);
+  // And a large one is not left empty.
+  in.size = {1980, 980};
+  in.detail = Detail::full;
+  const ClusterLayout large = layout_cluster(in);
+  QVERIFY(large.nodes[2].card.bottom() > 500);
+  QVERIFY(large.nodes[2].card.bottom() <= 980);
 }
 
 void TestGeometry::layout_of_nothing() {
