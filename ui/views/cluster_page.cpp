@@ -282,12 +282,18 @@ std::optional<QPoint> ClusterPage::freeSpot(QSize size) const {
 }
 
 void ClusterPage::note(const QStringList& sentences, WallTime at) {
-  const QString time = format_time(at.ms > 0 ? at.ms : QDateTime::currentMSecsSinceEpoch()).section(QLatin1Char('.'), 0, 0);
+  const std::int64_t at_ms = at.ms > 0 ? at.ms : QDateTime::currentMSecsSinceEpoch();
+  const QString time = format_time(at_ms).section(QLatin1Char('.'), 0, 0);
   QList<Line> newest;
   for (const QString& sentence : sentences) {
-    newest.append({sentence, time});
+    newest.append({sentence, time, at_ms});
   }
-  lines_ = (newest + lines_).mid(0, kLinesTold);
+  lines_ = newest + lines_;
+  // The oldest go; what was done by hand and is so is the reason of the rest, and goes last.
+  while (lines_.size() > kLinesTold) {
+    const auto oldest = std::find_if(lines_.rbegin(), lines_.rend(), [this](const Line& line) { return !stands(line); });
+    lines_.erase(oldest == lines_.rend() ? lines_.end() - 1 : oldest.base() - 1);
+  }
   shown_ = story();
   tell(shown_);
 }
@@ -308,23 +314,59 @@ QString ClusterPage::story() const {
 
 // The story goes on while another page is shown: a leader that moved twice meanwhile did not move from the first to the third.
 void ClusterPage::setFaults(const FaultFacts& faults) {
+  qsizetype gone = 0;
   if (faults.any && !faulty_) {
-    lines_.clear();  // of a fault that was mended
-    done_.clear();
+    // Of a fault that was mended. What was done by hand just now is what this one is about.
+    gone = lines_.removeIf([this](const Line& line) { return !stands(line); });
   }
   faulty_ = faults.any;
-  takeStory();
+  takeStory(gone);
   if (!faulty_) {
     story_.forget();
   }
 }
 
-void ClusterPage::takeStory() {
+void ClusterPage::takeStory(qsizetype gone) {
   const QStringList told = story_.take(session()->view());
-  const qsizetype over = dropOver();
+  const qsizetype over = gone + dropOver() + dropEarlier();
   if (!told.isEmpty() || (over > 0 && told_->text() == shown_)) {
     note(told, story_.at());
   }
+}
+
+bool ClusterPage::stands(const Line& line) const {
+  return std::any_of(done_.begin(), done_.end(), [&](const auto& each) {
+    const NodeAction action = each.second.action;
+    return each.second.sentence == line.sentence && action != NodeAction::start && action != NodeAction::resume && action != NodeAction::heal;
+  });
+}
+
+// A fault may begin before the last one is over, and its first sentence comes seconds later: until then what stands there would be
+// taken for its story.
+qsizetype ClusterPage::dropEarlier() {
+  std::set<std::int32_t> out;
+  std::int64_t began_ms = 0;
+  const auto takes = [&](std::int32_t node, std::int64_t since_ms) {
+    if (out.insert(node).second && !out_.contains(node)) {
+      began_ms = std::max(began_ms, since_ms);
+    }
+  };
+  for (const auto& [id, node] : session()->view()->nodes) {
+    using State = observe::NodeView::State;
+    const bool leaving = node->registered && node->in_controlled_shutdown;
+    if (leaving && node->state == State::running) {
+      takes(id.value(), node->registration_since.ms);  // what it leads moves before it ends
+    } else if (node->state == State::killed || node->state == State::stopped) {
+      takes(id.value(), leaving ? std::min(node->since.ms, node->registration_since.ms) : node->since.ms);
+    }
+  }
+  for (const NodeCondition& condition : SessionNodes::of(session()).conditions()) {
+    if (condition.paused || condition.cut_off || condition.slow) {
+      takes(condition.node, QDateTime::currentMSecsSinceEpoch());
+    }
+  }
+  out_ = std::move(out);
+  return began_ms == 0 ? 0 : lines_.removeIf([&](const Line& line) { return line.at_ms < began_ms && !stands(line); });
 }
 
 void ClusterPage::setGroups(const GroupModel* groups) {

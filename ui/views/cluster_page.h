@@ -48,6 +48,12 @@ class ClusterPage : public Page, public CommandSource {
   bool eventFilter(QObject* object, QEvent* event) override;
 
  private:
+  struct Line {
+    QString sentence;
+    QString time;
+    std::int64_t at_ms = 0;
+  };
+
   void refreshSummary();
   void refreshTable();
   void showInTable();
@@ -65,9 +71,11 @@ class ClusterPage : public Page, public CommandSource {
   void showAdding(bool adding);
   [[nodiscard]] bool addsBrokers() const;
   void tell(const QString& sentence, bool bad = false);
-  void takeStory();
+  void takeStory(qsizetype gone = 0);                         // lines that have just been taken away
   void note(const QStringList& sentences, WallTime at = {});  // the newest come first, and stay; `at` 0: now
   void noteDone(NodeAction action, int node, const QString& sentence);
+  [[nodiscard]] qsizetype dropEarlier();              // what is told of another fault, when one begins
+  [[nodiscard]] bool stands(const Line& line) const;  // what was done by hand to a node, and is so
   [[nodiscard]] qsizetype dropOver();       // what is said and is not so any more; how many lines
   [[nodiscard]] QString story() const;      // of them
   qsizetype drop(const QString& sentence);
@@ -82,11 +90,6 @@ class ClusterPage : public Page, public CommandSource {
   TextLabel* told_;
   LeaderStory story_;
 
-  struct Line {
-    QString sentence;
-    QString time;
-  };
-
   QList<Line> lines_;    // what happened in the present fault, else in the last one; the newest first
   bool faulty_ = false;  // something is wrong with the cluster
   struct Done {
@@ -94,6 +97,7 @@ class ClusterPage : public Page, public CommandSource {
     QString sentence;
   };
   std::map<int, Done> done_;  // by hand, to a node: the last of it
+  std::set<std::int32_t> out_;  // nodes that had ended, or were ending, or were under a fault, when last told
   QString shown_;      // of it
   std::set<std::int32_t> touched_;  // nodes that had ended or were under a fault when last looked
   std::int32_t revealed_ = -1;      // the last one of them stays in sight until somebody scrolls
