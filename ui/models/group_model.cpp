@@ -147,6 +147,9 @@ GroupStatus group_status(const GroupFacts& f) {
   if (!f.lag_known) {
     return {words(QT_TRANSLATE_NOOP("hw::ui::GroupModel", "no position")), Glyph::ring, 0};
   }
+  if (f.status == LagStatus::stopped && f.group->members.empty()) {
+    return {status_word(f.status), Glyph::ring, severity(f.status)};  // as the rail has it: nobody reads, and that is no fault
+  }
   return {status_word(f.status), glyph_of(f.status), severity(f.status)};
 }
 
@@ -418,7 +421,8 @@ void GroupModel::update(const observe::ClusterView& view, std::int64_t now_ms) {
     resort = resort || (severe != std::exchange(known.severity, severe) && sort_column_ == status);
     known.dirty = known.dirty || f.group->rebalancing_since.ms > 0;
     ticking_ = ticking_ || f.lag_records > 0 || f.group->rebalancing_since.ms > 0;
-    if (severity(f.status) >= severity(LagStatus::slow) && attention_ != Glyph::cross) {
+    const bool left = f.status == LagStatus::stopped && f.group->members.empty();  // on purpose, as far as anybody can tell
+    if (severity(f.status) >= severity(LagStatus::slow) && attention_ != Glyph::cross && !left) {
       attention_ = glyph_of(f.status);
     }
     if (!matcher_ || matcher_(f)) {

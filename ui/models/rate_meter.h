@@ -53,6 +53,16 @@ class RateMeter {
     records_per_s_ = 0;
     bytes_per_s_ = 0;
   }
+
+  // Nothing has flowed here while the other one was ticked: what comes now is divided by the same time.
+  void follow(const RateMeter& other) noexcept {
+    count_ = other.count_;
+    for (std::size_t i = 0; i < count_; ++i) {
+      samples_[i] = {other.samples_[i].at_ms, records_, bytes_};
+    }
+    records_per_s_ = 0;
+    bytes_per_s_ = 0;
+  }
   // Closes a sample. Returns true while anything is left in the window.
   bool tick(std::int64_t now_ms) noexcept {
     if (count_ > 0 && now_ms <= newest().at_ms) {

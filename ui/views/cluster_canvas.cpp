@@ -466,6 +466,7 @@ void ClusterCanvas::buildEdges() {
       }
       drawn.curve = Cubic::between({node.right(), from_y}, {group.card.left() - 1, to_y});
     }
+    drawn.port = drawn.curve.to;
     for (const DrawnEdge& old : before) {
       if (old.key == key) {
         drawn.lit_until = old.lit_until;
@@ -506,13 +507,26 @@ bool ClusterCanvas::refreshRates() {
   const auto end_of = [&](const DrawnEdge& drawn, const ClusterModel::Edge& edge) {
     const bool produces = edge.kind == ClusterModel::Edge::Kind::produce;
     const QRectF card = produces && edge.client < layout_.producers.size() ? layout_.producers[edge.client].card : QRectF();
-    const QPointF at = produces ? QPointF(card.right(), card.center().y()) : drawn.curve.to;
+    const QPointF at = produces ? QPointF(card.right(), card.center().y()) : drawn.port;
     return std::make_pair(produces, std::make_pair(at.x(), at.y()));
   };
-  for (const DrawnEdge& drawn : edges_) {
+  for (DrawnEdge& drawn : edges_) {
     const auto edge = model_.edges().find(drawn.key);
     if (edge == model_.edges().end()) {
       continue;
+    }
+    drawn.broken = edge->second.broken;
+    drawn.halted = edge->second.halted;
+    const bool dead = drawn.broken || (edge->second.node < model_.nodes().size() && model_.nodes()[edge->second.node].condition.paused);
+    if (dead != drawn.dead) {
+      // What others bring stands where they arrive, and must not look as if this one brought it.
+      drawn.dead = dead;
+      constexpr double kAside = 11;
+      const double aside = !dead || edge->second.kind == ClusterModel::Edge::Kind::produce ? 0
+                           : drawn.curve.from.y() < drawn.port.y()                         ? -kAside
+                                                                                           : kAside;
+      drawn.curve = Cubic::between(drawn.curve.from, drawn.port + QPointF(0, aside));
+      widths = true;
     }
     const double rate = edge->second.rate();
     sums[end_of(drawn, edge->second)].rate += rate;
@@ -526,8 +540,6 @@ bool ClusterCanvas::refreshRates() {
     if (edge == model_.edges().end()) {
       continue;
     }
-    drawn.broken = edge->second.broken;
-    drawn.halted = edge->second.halted;
     const bool produces = edge->second.kind == ClusterModel::Edge::Kind::produce;
     drawn.crossed = drawn.broken && crossed.emplace(produces, edge->second.node).second;
     const bool many = counts[produces ? 0 : 1] > kPlatesApart || lines[produces ? 0 : 1] > kLinesApart;
@@ -1007,12 +1019,15 @@ void ClusterCanvas::paintEdges(QPainter& p) {
         pen.setDashPattern({5 / edge.width, 4 / edge.width});
       }
       Cubic shaft = edge.curve;
-      shaft.to.rx() -= 6;  // the head covers the rest
+      shaft.to.rx() -= edge.dead ? 0 : 6;  // the head covers the rest
       QPainterPath path(shaft.from);
       path.cubicTo(shaft.control1, shaft.control2, shaft.to);
       p.setPen(pen);
       p.setBrush(Qt::NoBrush);
       p.drawPath(path);
+      if (edge.dead) {
+        continue;
+      }
       const auto head = geometry::arrow_head(edge.curve.to, {1, 0});
       p.setPen(Qt::NoPen);
       p.setBrush(color);

@@ -92,6 +92,8 @@ class ClusterCanvas : public ObjectCanvas {
     QString text;
     bool broken = false;
     bool halted = false;
+    bool dead = false;     // nothing arrives: no head, and no rate of others at its end
+    QPointF port;          // where it ends while something arrives
     bool crossed = false;  // the one of its bundle with a cross
     std::int64_t lit_until = 0;
   };

@@ -120,7 +120,11 @@ void ClusterModel::rebuildLinks() {
         Link link;
         link.leader = leader;
         link.follower = follower;
-        link.meter = meters[{leader, follower}];
+        if (const auto before = meters.find({leader, follower}); before != meters.end()) {
+          link.meter = before->second;
+        } else {
+          link.meter.follow(clock_);
+        }
         links_.push_back(std::move(link));
       }
       pair.link = at->second;
@@ -356,7 +360,9 @@ void ClusterCanvas::paintLinks(QPainter& p) {
       p.setBrush(color);
       p.drawPolygon(corners.data(), static_cast<int>(corners.size()));
     };
-    if (!drawn.bracket) {
+    if (broken) {
+      // Nothing arrives, so nothing points anywhere.
+    } else if (!drawn.bracket) {
       head(drawn.path.back(), {0, drawn.path.back().y() > drawn.path.front().y() ? 1.0 : -1.0});
     } else {
       const bool down = link.leader == drawn.upper;

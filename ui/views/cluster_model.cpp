@@ -49,8 +49,13 @@ QString produce_edge(const QString& producer, std::int32_t node) {
   return QStringLiteral("p|%1|%2").arg(producer).arg(node);
 }
 
+// What the keys of all edges of a member begin with.
+QString consume_edge(const QString& group, const QString& member) {
+  return QStringLiteral("c|%1|%2|").arg(group, member);
+}
+
 QString consume_edge(const QString& group, const QString& member, std::int32_t node) {
-  return QStringLiteral("c|%1|%2|%3").arg(group, member).arg(node);
+  return consume_edge(group, member) + QString::number(node);
 }
 
 // Which partition of the offsets' topic a group is kept in: whoever leads it coordinates the group. |String.hashCode()| as Kafka has it.
@@ -432,7 +437,8 @@ bool ClusterModel::judgeGroups() {
       sentence = tr("%1 of the %Ln partition(s) that it reads have no leader that answers", nullptr, reads).arg(format_count(stand));
     } else if (severity(status) >= severity(LagStatus::slow)) {
       word = status_word(status);
-      glyph = glyph_of(status);
+      // Whose members are gone stands still on purpose, as far as anybody can tell.
+      glyph = status == LagStatus::stopped && group.members.empty() ? Glyph::ring : glyph_of(status);
       sentence = status_rule(status);
     }
     changed = changed || word != group.trouble || sentence != group.trouble_sentence;
@@ -474,17 +480,28 @@ void ClusterModel::rebuildEdges() {
     edge.live = false;
     edge.partitions.clear();
   }
+  const auto ticked = [this](const QString& member) {
+    for (auto at = edges_.lower_bound(member); at != edges_.end() && at->first.startsWith(member); ++at) {
+      if (at->second.ticked) {
+        return true;
+      }
+    }
+    return false;
+  };
+  std::vector<QString> written;
   for (std::size_t p = 0; p < producers_.size(); ++p) {
     for (std::size_t n = 0; n < nodes_.size(); ++n) {
       const auto at = edges_.find(produce_edge(producers_[p].key, nodes_[n].id));
       if (at != edges_.end()) {
         at->second.client = p;
         at->second.node = n;
-        // Who leads nothing of the topic any more is sent nothing; where a node ended, the edge says what has broken.
-        const auto spread = spreads_.find(at->second.topic.toStdString());
-        at->second.live = nodes_[n].offline() || spread == spreads_.end() || spread->second.leads.contains(BrokerId(nodes_[n].id));
+        written.push_back(at->first);
       }
     }
+  }
+  for (const QString& key : written) {
+    Edge& edge = edges_.at(key);
+    edge.live = followLeaders(producers_[edge.client].key, edge) || edge.live;
   }
   for (std::size_t g = 0; g < groups_.size(); ++g) {
     for (std::size_t m = 0; m < groups_[g].members.size(); ++m) {
@@ -499,7 +516,12 @@ void ClusterModel::rebuildEdges() {
         if (n >= nodes_.size()) {
           continue;
         }
-        Edge& edge = edges_[consume_edge(groups_[g].id, member.id, nodes_[n].id)];
+        const auto [at, fresh] = edges_.try_emplace(consume_edge(groups_[g].id, member.id, nodes_[n].id));
+        Edge& edge = at->second;
+        if (fresh) {
+          edge.meter.follow(clock_);
+          edge.begins = ticked_ms_ >= 0 && !ticked(consume_edge(groups_[g].id, member.id));  // who was there at first is measured from there
+        }
         edge.kind = Edge::Kind::consume;
         edge.client = g;
         edge.member = m;
@@ -513,13 +535,48 @@ void ClusterModel::rebuildEdges() {
   judgeEdges();
 }
 
+// A producer writes to whoever leads. Where another node leads than the edge ends at, what it wrote goes to that one's edge; where nobody
+// leads, the edge stays and says what has broken. False: nothing is left of it.
+bool ClusterModel::followLeaders(const QString& producer, Edge& edge) {
+  for (auto place = edge.wrote.begin(); place != edge.wrote.end();) {
+    const observe::TopicView* topic = view_->find_topic(place->first);
+    const auto index = static_cast<std::size_t>(place->second);
+    if (topic == nullptr || index >= topic->partitions.size() || !topic->partitions[index]) {
+      place = edge.wrote.erase(place);
+      continue;
+    }
+    const std::size_t leader = nodeIndex(topic->partitions[index]->leader);
+    if (leader >= nodes_.size() || leader == edge.node) {
+      ++place;
+      continue;
+    }
+    const auto [other, fresh] = edges_.try_emplace(produce_edge(producer, nodes_[leader].id));
+    if (fresh) {
+      other->second.kind = Edge::Kind::produce;
+      other->second.client = edge.client;
+      other->second.node = leader;
+      other->second.topic = text(place->first);
+      other->second.meter.follow(clock_);
+    }
+    other->second.live = true;
+    if (other->second.wrote.size() < kWroteMax) {
+      other->second.wrote.insert(*place);
+    } else {
+      other->second.wrote_more = true;
+    }
+    place = edge.wrote.erase(place);
+  }
+  const auto spread = spreads_.find(edge.topic.toStdString());
+  return !edge.wrote.empty() || (edge.wrote_more && spread != spreads_.end() && spread->second.leads.contains(BrokerId(nodes_[edge.node].id)));
+}
+
 // Nothing flows to who has ended or is paused. Clients still reach one that is cut off, but what flowed before it was is no measure.
 void ClusterModel::judgeEdges() {
   for (auto& [key, edge] : edges_) {
     const Node& node = nodes_[edge.node];
     const bool halted = node.condition.paused || node.condition.cut_off;
     if (node.offline() || node.condition.paused || (halted && !edge.halted)) {
-      edge.meter.stop();
+      edge.meter.follow(clock_);
       edge.pace = {};
     }
     edge.broken = node.offline();
@@ -621,9 +678,14 @@ void ClusterModel::takeBatch(const event::BatchAppended& batch, std::int64_t now
     edge->second.client = *producer;
     edge->second.node = node;
     edge->second.live = true;
-    if (fresh && ticked_ms_ >= 0) {
-      static_cast<void>(edge->second.meter.tick(ticked_ms_));  // until then nothing flowed here
+    if (fresh) {
+      edge->second.meter.follow(clock_);
     }
+  }
+  if (edge->second.wrote.size() < kWroteMax) {
+    edge->second.wrote.insert(place);
+  } else {
+    edge->second.wrote_more = edge->second.wrote_more || !edge->second.wrote.contains(place);
   }
   edge->second.sampled_records += records;
   if (edge->second.meter.records_per_second() < kJourneysBelow) {
@@ -882,9 +944,19 @@ void ClusterModel::creditFetch(const event::RecordsFetched& fetch, const std::st
 // partition as another group is not credited with the other's reading. While nothing was seen (the page was not shown), as before.
 void ClusterModel::tickReaders(std::int64_t now_ms) {
   constexpr std::int64_t kUnclearMs = 30'000;
+  std::vector<Edge*> begun;
+  // Who has just come is handed what lay there, which is no measure of what it will read.
+  const auto take = [&](Edge& edge, const Flow& flow) {
+    if (!edge.begins) {
+      edge.meter.add(flow);
+    } else if (flow.records > 0) {
+      begun.push_back(&edge);
+    }
+  };
   std::map<PartitionName, std::vector<Edge*>> readers;
   for (auto& [key, edge] : edges_) {
     edge.by_commits = edge.unclear_ms >= 0 && now_ms - edge.unclear_ms < kUnclearMs;
+    edge.ticked = true;
     for (const PartitionName& place : edge.partitions) {
       readers[place].push_back(&edge);
     }
@@ -912,12 +984,16 @@ void ClusterModel::tickReaders(std::int64_t now_ms) {
     }
     for (const auto& [key, bytes] : handed.before) {
       if (const auto edge = edges_.find(key); edge != edges_.end()) {
-        edge->second.meter.add(fresh.records * bytes / all, fresh.bytes * bytes / all);
+        take(edge->second, {fresh.records * bytes / all, fresh.bytes * bytes / all});
       }
     }
     if (handed.before.empty() && edges.size() == 1) {
-      edges.front()->meter.add(fresh);  // who else?
+      take(*edges.front(), fresh);  // who else?
     }
+  }
+  for (Edge* edge : begun) {
+    edge->begins = false;
+    edge->meter.stop();  // it is measured from here on
   }
 }
 
@@ -930,26 +1006,32 @@ void ClusterModel::pace(Edge& edge) {
     pace = {};
     pace.of = edge.partitions;
   }
-  std::int64_t total = 0;
+  pace.known.resize(edge.partitions.size(), -1);
+  std::int64_t moved = 0;
   std::int64_t newest = 0;
-  for (const auto& [name, partition] : edge.partitions) {
-    if (group == nullptr) {
-      break;
-    }
+  bool changed = false;
+  bool back = false;
+  for (std::size_t i = 0; group != nullptr && i < edge.partitions.size(); ++i) {
+    const auto& [name, partition] = edge.partitions[i];
     const auto at = std::lower_bound(group->committed.begin(), group->committed.end(), partition, [&](const auto& c, std::int32_t wanted) {
       return c.topic != name ? c.topic < name : c.partition.value() < wanted;
     });
-    if (at != group->committed.end() && at->topic == name && at->partition.value() == partition && at->counters) {
-      total += std::max<std::int64_t>(0, at->counters->offset.get());
-      newest = std::max(newest, at->counters->committed_at_ms.get());
+    if (at == group->committed.end() || at->topic != name || at->partition.value() != partition || !at->counters) {
+      continue;
     }
+    const std::int64_t offset = std::max<std::int64_t>(0, at->counters->offset.get());
+    const std::int64_t before = std::exchange(pace.known[i], offset);
+    newest = std::max(newest, at->counters->committed_at_ms.get());
+    changed = changed || offset != before;
+    back = back || offset < before;
+    moved += before < 0 ? 0 : offset - before;  // the first commit of a partition is where it stands, not what was read since
   }
-  if (pace.total >= 0 && total != pace.total && newest > pace.at_ms) {
+  if (changed && pace.begun && newest > pace.at_ms) {
     pace.step_ms = newest - pace.at_ms;
-    pace.per_second = pace.at_ms == 0 || total < pace.total ? 0 : static_cast<double>(total - pace.total) * 1'000 / static_cast<double>(pace.step_ms);
+    pace.per_second = pace.at_ms == 0 || back ? 0 : static_cast<double>(moved) * 1'000 / static_cast<double>(pace.step_ms);
   }
-  if (total != pace.total) {
-    pace.total = total;
+  if (changed || !pace.begun) {
+    pace.begun = true;
     pace.at_ms = newest;
   }
   const std::int64_t now = wall_ ? wall_() : QDateTime::currentMSecsSinceEpoch();
@@ -986,6 +1068,7 @@ ClusterModel::Tick ClusterModel::tick(std::int64_t now_ms) {
     for (Link& link : links_) {
       link.meter.stop();
     }
+    clock_.stop();
   }
   tickProducers(unseen);
   tickReaders(now_ms);
@@ -1000,6 +1083,7 @@ ClusterModel::Tick ClusterModel::tick(std::int64_t now_ms) {
     result.changed = result.changed || before != edge.rate();
   }
   tickLinks(now_ms, result);
+  static_cast<void>(clock_.tick(now_ms));
   result.again = countDown() || result.again;
   result.cards = judgeGroups();
   result.changed = result.changed || result.cards;

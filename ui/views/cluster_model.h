@@ -6,16 +6,20 @@
 // Names are translated; every other text is data. Thread rule: UI thread only.
 #pragma once
 
-#include <QCoreApplication>
-#include <QString>
-#include <QStringList>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <string>
+#include <utility>
 #include <vector>
+
+#include <QCoreApplication>
+#include <QString>
+#include <QStringList>
 
 #include "engine/observe/cluster_view.h"
 #include "ui/models/group_lag.h"
@@ -123,10 +127,11 @@ class ClusterModel {
   // How fast a group's committed positions move, from one commit to another.
   struct Pace {
     std::vector<std::pair<std::string, std::int32_t>> of;
-    std::int64_t total = -1;
+    std::vector<std::int64_t> known;  // what was committed of each; -1: nothing
     std::int64_t at_ms = 0;    // of the newest commit
     std::int64_t step_ms = 0;  // since the one before
     double per_second = 0;
+    bool begun = false;
   };
   struct Edge {
     enum class Kind : std::uint8_t { produce, consume } kind = Kind::produce;
@@ -137,9 +142,13 @@ class ClusterModel {
     bool halted = false;     // it runs, and is paused or cut off
     std::vector<std::pair<std::string, std::int32_t>> partitions;  // that a member reads
     QString topic;           // that a producer wrote to when the edge appeared
+    std::set<std::pair<std::string, std::int32_t>> wrote;  // where a producer was seen to write, kWroteMax at most
+    bool wrote_more = false;
     RateMeter meter;
     double sampled_records = 0;  // since the last tick, from events
     bool live = false;           // part of the picture now
+    bool ticked = false;         // measured once at least
+    bool begins = false;         // of a member that has just come: what it is handed first was there before it
     // A consumer's: whose the fetches are cannot be told, for others have the same client id. Then its commits say what it reads.
     bool by_commits = false;
     std::int64_t unclear_ms = -1;  // when that was last seen
@@ -219,6 +228,8 @@ class ClusterModel {
   // Of internal topics, which the other counts leave out. Nodes lead these, too.
   [[nodiscard]] int internalPartitions() const { return internal_partitions_; }
   [[nodiscard]] const QStringList& internalTopics() const { return internal_topics_; }
+
+  static constexpr std::size_t kWroteMax = 64;
   // Edges above this rate show no single records.
   static constexpr double kJourneysBelow = 20;
   static constexpr std::int64_t kLingerMs = 5'000;
@@ -255,6 +266,7 @@ class ClusterModel {
   void rebuildGroups();
   void refreshProducers(std::int64_t now_ms);
   void rebuildEdges();
+  bool followLeaders(const QString& key, Edge& edge);
   void refreshSpreads();
   void spread(Spread& known, const std::shared_ptr<const observe::TopicView>& topic);
   void tickProducers(bool unseen);
@@ -295,6 +307,7 @@ class ClusterModel {
   int internal_partitions_ = 0;
   QStringList internal_topics_;
   std::map<QString, Edge> edges_;
+  RateMeter clock_;  // when all rates were ticked: what appears is measured over the same time as what was there
   std::vector<Link> links_;
   std::map<std::string, Spread> spreads_;
   std::uint64_t looked_ = 0;

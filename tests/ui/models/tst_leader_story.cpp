@@ -155,6 +155,20 @@ class TestLeaderStory : public QObject {
              qPrintable(meaning));
   }
 
+  // What appears while others have been measured for seconds is measured over the same time: what stands side by side adds up.
+  void aRateThatAppearsHasTheSpanOfTheOthers() {
+    RateMeter clock;
+    for (const std::int64_t at : {0, 1'000, 2'000, 3'000}) {
+      (void)clock.tick(at);
+    }
+    RateMeter late;
+    late.follow(clock);
+    QVERIFY(late.measured());
+    late.add(6, 600);
+    QVERIFY(late.tick(4'000));
+    QCOMPARE(late.records_per_second(), 2.0);
+  }
+
   void severalThatMoveAlikeAreOneSentence() {
     LeaderStory story;
     (void)story.take(view({{}, {}}));

@@ -68,6 +68,9 @@ class TestCluster : public QObject {
   void a_replica_counts_down();
   void rates_begin_anew_where_others_lead();
   void nothing_goes_to_who_leads_nothing_of_the_topic();
+  void what_lay_there_is_not_read_now();
+  void who_writes_follows_the_leader();
+  void a_dead_line_ends_beside_the_others();
   void links_count_what_was_produced();
   void nothing_flows_to_a_node_that_is_out();
   void the_table_has_the_rates_of_now();
@@ -293,8 +296,14 @@ void TestCluster::who_shares_a_client_id_shows_its_commits() {
     auto audit = std::make_shared<hw::observe::GroupView>(*groups.at("audit"));
     audit->members.front().client_id = "demo-consumer-2";
     audit->members.front().client_host = "/127.0.0.1";
-    audit->members.front().partitions = {{"demo.orders", hw::PartitionIndex(2)}};
+    audit->members.front().partitions = {{"demo.orders", hw::PartitionIndex(1)}, {"demo.orders", hw::PartitionIndex(2)}};
     audit->committed = {{"demo.orders", hw::PartitionIndex(2), committed, {}}};
+    if (i >= 99) {  // where it stood before it committed is nothing that it has read since
+      const auto first = std::make_shared<hw::event::CommittedCounters>();
+      first->offset.set(500);
+      first->committed_at_ms.set(committed->committed_at_ms.get());
+      audit->committed.insert(audit->committed.begin(), {"demo.orders", hw::PartitionIndex(1), first, {}});
+    }
     groups["audit"] = audit;
     view->groups = std::make_shared<const std::map<std::string, std::shared_ptr<const hw::observe::GroupView>, std::less<>>>(groups);
     for (auto& fetch : view->fetches) {
@@ -445,6 +454,136 @@ void TestCluster::nothing_goes_to_who_leads_nothing_of_the_topic() {
   QVERIFY(!edge_to(3));
 }
 
+// A group that comes is handed at once what was written before it: that is not what it reads in a second.
+void TestCluster::what_lay_there_is_not_read_now() {
+  FakeSession session;
+  ClusterModel model;
+  std::int64_t now = 10'000;
+  double rate = 0;
+  double most = 0;
+  bool here = false;
+  const auto second = [&](int handed) {
+    for (int i = 0; i < 10; ++i) {
+      now += 100;
+      session.tick(100);
+      auto view = std::make_shared<hw::observe::ClusterView>(*session.view());
+      std::map<std::string, std::shared_ptr<const hw::observe::GroupView>, std::less<>> groups;
+      if (here) {
+        auto late = std::make_shared<hw::observe::GroupView>(*view->groups->begin()->second);
+        late->members.resize(1);
+        late->members.front().partitions = {{"demo.orders", hw::PartitionIndex(0)}};
+        late->committed.clear();
+        groups["late"] = late;
+      }
+      view->groups = std::make_shared<const std::map<std::string, std::shared_ptr<const hw::observe::GroupView>, std::less<>>>(groups);
+      view->fetches.clear();
+      (void)model.take(view, now);
+    }
+    const hw::observe::PartitionView& first = *session.view()->find_topic("demo.orders")->partitions.front();
+    const auto counters = std::const_pointer_cast<hw::event::ReplicaCounters>(first.replica(first.leader)->counters);
+    counters->records_out.set(counters->records_out.get() + handed);
+    model.tick(now);
+    rate = 0;
+    for (const auto& [key, edge] : model.edges()) {
+      rate += edge.kind == ClusterModel::Edge::Kind::consume ? edge.meter.records_per_second() : 0;
+    }
+    most = std::max(most, rate);
+  };
+  for (int i = 0; i < 4; ++i) {
+    second(0);
+  }
+  session.setDemoTraffic(false);
+  second(0);
+  here = true;
+  second(0);
+  second(500);
+  for (int i = 0; i < 3; ++i) {
+    second(4);
+  }
+  QCOMPARE(most, 4.0);
+  QCOMPARE(rate, 4.0);
+}
+
+// Where a node has ended the line to it is broken until another one leads; then the line goes there, and not only with the next record.
+void TestCluster::who_writes_follows_the_leader() {
+  FakeSession::Options options;
+  options.nodes = 3;
+  FakeSession session(options);
+  ClusterModel model;
+  std::int64_t now = 10'000;
+  const auto view_of = [&](std::int32_t leader, bool killed, bool batches) {
+    auto view = std::make_shared<hw::observe::ClusterView>(*session.view());
+    auto topics = *view->topics;
+    auto topic = std::make_shared<hw::observe::TopicView>(*topics.at("demo.orders"));
+    for (auto& each : topic->partitions) {
+      auto partition = std::make_shared<hw::observe::PartitionView>(*each);
+      partition->leader = hw::BrokerId(leader);
+      each = partition;
+    }
+    topics["demo.orders"] = topic;
+    view->topics = std::make_shared<const std::map<std::string, std::shared_ptr<const hw::observe::TopicView>, std::less<>>>(topics);
+    for (auto& batch : view->batches) {
+      std::get<hw::event::BatchAppended>(batch.event).node = hw::BrokerId(leader);
+    }
+    if (!batches) {
+      view->batches.clear();
+    }
+    if (killed) {
+      auto node = std::make_shared<hw::observe::NodeView>(*view->nodes.at(hw::BrokerId(3)));
+      node->state = hw::observe::NodeView::State::killed;
+      view->nodes[hw::BrokerId(3)] = node;
+    }
+    return view;
+  };
+  const auto line_to = [&](std::int32_t id) {
+    const auto at = std::find_if(model.edges().begin(), model.edges().end(), [&](const auto& each) {
+      return each.second.kind == ClusterModel::Edge::Kind::produce && model.nodes()[each.second.node].id == id;
+    });
+    return at == model.edges().end() ? nullptr : &at->second;
+  };
+  for (int i = 0; i < 20; ++i) {
+    now += 100;
+    session.tick(100);
+    (void)model.take(view_of(3, false, true), now);
+  }
+  QVERIFY(line_to(3) != nullptr && line_to(1) == nullptr);
+  (void)model.take(view_of(3, true, false), now += 100);
+  QVERIFY(line_to(3) != nullptr && line_to(3)->broken);
+  (void)model.take(view_of(-1, true, false), now += 100);
+  QVERIFY(line_to(3) != nullptr && line_to(3)->broken);  // nobody takes the records
+  (void)model.take(view_of(1, true, false), now += 100);
+  QVERIFY(line_to(3) == nullptr);
+  QVERIFY(line_to(1) != nullptr && !line_to(1)->broken);
+}
+
+// What others bring is told where they arrive; a line on which nothing comes does not end there.
+void TestCluster::a_dead_line_ends_beside_the_others() {
+  FakeSession::Options options;
+  options.nodes = 3;
+  Fixture f(options);
+  f.frame(1'000);
+  f.canvas().tickNow();
+  std::map<QString, std::pair<std::int32_t, QPointF>> ends;
+  for (const auto& [key, edge] : f.canvas().model().edges()) {
+    if (const auto end = f.canvas().edgeEnd(key); end && edge.kind == ClusterModel::Edge::Kind::consume) {
+      ends[key] = {f.canvas().model().nodes()[edge.node].id, *end};
+    }
+  }
+  QCOMPARE(ends.size(), std::size_t{3});
+  NodeCondition paused;
+  paused.node = 2;
+  paused.paused = true;
+  f.canvas().setConditions({paused});
+  for (const auto& [key, end] : ends) {
+    QVERIFY(f.canvas().edgeEnd(key).has_value());
+    QCOMPARE(*f.canvas().edgeEnd(key) != end.second, end.first == 2);
+  }
+  f.canvas().setConditions({});
+  for (const auto& [key, end] : ends) {
+    QCOMPARE(*f.canvas().edgeEnd(key), end.second);
+  }
+}
+
 // What nodes copy is told in the measure of everything else: what was produced.
 void TestCluster::links_count_what_was_produced() {
   FakeSession::Options options;
@@ -542,6 +681,15 @@ void TestCluster::a_group_says_what_is_wrong_with_it() {
   f.canvas().tickNow();
   QCOMPARE(group().trouble, status_word(LagStatus::stopped));
   QCOMPARE(group().trouble_glyph, glyph_of(LagStatus::stopped));
+  // One whose members are gone is no fault.
+  f.session.setGroup("reports", "demo.orders", 0, "Empty");
+  f.frame(100);
+  f.canvas().tickNow();
+  const auto& all = f.canvas().model().groups();
+  const auto reports = std::find_if(all.begin(), all.end(), [](const auto& each) { return each.id == QLatin1String("reports"); });
+  QVERIFY(reports != all.end() && reports->members.empty());
+  QCOMPARE(reports->trouble, status_word(LagStatus::stopped));
+  QCOMPARE(reports->trouble_glyph, Glyph::ring);
   status = LagStatus::ok;
   f.canvas().tickNow();
   QVERIFY(group().trouble.isEmpty());
