@@ -25,6 +25,7 @@ constexpr std::int64_t kTailMs = 1'500;
 
 struct Known {
   QuorumRole role = QuorumRole::unattached;
+  QuorumCause cause = QuorumCause::started;
   std::int32_t epoch = 0;
   std::int32_t leader = -1;
   std::int64_t since_ms = 0;
@@ -33,15 +34,27 @@ struct Known {
 
 bool starts(QuorumRole role) { return role == QuorumRole::prospective || role == QuorumRole::candidate || role == QuorumRole::resigned; }
 
-QString reason_of(const event::QuorumRoleChanged& e, std::int32_t before, bool first) {
+// How the life of a node ended that was before this one.
+enum class Ended : std::uint8_t { unknown, stopped, killed };
+
+QString started_text(int node, bool led, Ended ended) {
+  switch (ended) {
+    case Ended::killed:
+      return (led ? Words::tr("leader %1 came back after it was killed") : Words::tr("controller %1 came back after it was killed")).arg(node);
+    case Ended::stopped:
+      return (led ? Words::tr("leader %1 came back after it was stopped") : Words::tr("controller %1 came back after it was stopped")).arg(node);
+    case Ended::unknown:
+      break;
+  }
+  return (led ? Words::tr("leader %1 came back") : Words::tr("controller %1 started")).arg(node);
+}
+
+QString reason_of(const event::QuorumRoleChanged& e, std::int32_t before) {
   const int node = e.node.value();
   switch (e.cause) {
     case QuorumCause::no_leader_found:
     case QuorumCause::started:
-      if (node == before) {
-        return Words::tr("leader %1 came back from a restart").arg(node);
-      }
-      return first ? Words::tr("the quorum starts") : Words::tr("controller %1 found no leader").arg(node);
+      return Words::tr("controller %1 did not know who leads").arg(node);
     case QuorumCause::leader_silent:
       return before >= 0 ? Words::tr("controller %1 did not hear from leader %2 in time").arg(node).arg(before)
                          : Words::tr("controller %1 did not hear from a leader in time").arg(node);
@@ -70,7 +83,7 @@ class Builder {
  public:
   explicit Builder(const observe::ClusterView& view) : view_(view) {
     for (const observe::QuorumView::Life& life : view.quorum->lives) {
-      lives_.push_back({life.node.value(), life.at.ms, life.ended});
+      lives_.push_back({life.node.value(), life.at.ms, life.ended, life.clean});
     }
   }
 
@@ -84,6 +97,7 @@ class Builder {
       known.asks_since_ms = at;
     }
     known.role = e.role;
+    known.cause = e.cause;
     known.epoch = e.epoch;
     known.leader = e.leader.value();
     known.since_ms = at;
@@ -93,8 +107,9 @@ class Builder {
       here = nullptr;
     }
     if (here != nullptr) {
-      close_band(*here, e.node.value(), at);
-      here->bands.push_back({e.node.value(), e.role, e.epoch, e.leader.value(), at, -1});
+      const int step = add_step(*here, at);
+      close_band(*here, e.node.value(), at, step);
+      here->bands.push_back({e.node.value(), e.role, e.epoch, e.leader.value(), at, -1, step, -1});
       here->ended_ms = std::max(here->ended_ms, at);
       if (open_) {
         here->epoch = std::max(here->epoch, e.epoch);
@@ -109,6 +124,7 @@ class Builder {
       election.leader = e.node.value();
       election.epoch = e.epoch;
       election.decided_ms = at;
+      election.decided_step = static_cast<int>(election.steps.size()) - 1;
       election.outcome = Election::Outcome::won;
       open_ = false;
       last_epoch_ = e.epoch;
@@ -124,16 +140,15 @@ class Builder {
     Election& here = of_candidate(e.candidate.value());
     const auto asker = roles_.find(e.candidate.value());
     const std::int64_t asked = asker == roles_.end() ? at : std::clamp(asker->second.asks_since_ms, here.began_ms, at);
-    here.votes.push_back({e.voter.value(), e.candidate.value(), at, asked, e.pre_vote, e.granted});
+    here.votes.push_back({e.voter.value(), e.candidate.value(), at, asked, add_step(here, at), e.pre_vote, e.granted});
     here.ended_ms = std::max(here.ended_ms, at);
   }
 
   std::vector<Election> take() {
     for (Election& each : all_) {
       std::stable_sort(each.bands.begin(), each.bands.end(), [](const Election::Band& a, const Election::Band& b) {
-        return std::pair(a.node, a.from_ms) < std::pair(b.node, b.from_ms);
+        return std::pair(a.node, a.from_step) < std::pair(b.node, b.from_step);
       });
-      std::stable_sort(each.votes.begin(), each.votes.end(), [](const Election::Vote& a, const Election::Vote& b) { return a.at_ms < b.at_ms; });
       judge(each);
     }
     return std::move(all_);
@@ -164,7 +179,7 @@ class Builder {
     election.before = leader_;
     find_end(election);
     election.watched = starts(e.role);
-    election.reason = election.watched ? reason_of(e, leader_, all_.empty()) : Words::tr("it was elected before it was watched");
+    election.reason = election.watched ? why(e, at) : Words::tr("it was elected before it was watched");
     if (election.killed && e.cause == QuorumCause::leader_silent) {
       election.reason = Words::tr("leader %1 was killed; controller %2 missed it").arg(leader_).arg(e.node.value());
     }
@@ -172,10 +187,27 @@ class Builder {
       if (node != leader_ && ended(node, at)) {
         continue;  // what it was ended with it
       }
-      election.bands.push_back({node, known.role, known.epoch, known.leader, known.since_ms, -1});
+      election.bands.push_back({node, known.role, known.epoch, known.leader, known.since_ms, -1, -1, -1});
     }
     all_.push_back(std::move(election));
     open_ = true;
+  }
+
+  [[nodiscard]] QString why(const event::QuorumRoleChanged& e, std::int64_t at) const {
+    const auto known = roles_.find(e.node.value());
+    const bool started = e.cause == QuorumCause::started ||  // who led comes back as one that gave up the lead
+                         (e.cause == QuorumCause::no_leader_found &&
+                          (known == roles_.end() || (known->second.role == QuorumRole::unattached && known->second.cause == QuorumCause::started)));
+    const Ended ended = ended_before(e.node.value(), at);
+    if (started && all_.empty() && ended == Ended::unknown) {
+      return Words::tr("the quorum starts");
+    }
+    return started ? started_text(e.node.value(), e.node.value() == leader_, ended) : reason_of(e, leader_);
+  }
+
+  static int add_step(Election& election, std::int64_t at) {
+    election.steps.push_back(election.steps.empty() ? at : std::max(at, election.steps.back()));
+    return static_cast<int>(election.steps.size()) - 1;
   }
 
   // Two may ask at once: the newest in which this one did.
@@ -201,6 +233,17 @@ class Builder {
     return last != nullptr && last->ended;
   }
 
+  // How the newest life of the node ended that has ended.
+  [[nodiscard]] Ended ended_before(std::int32_t node, std::int64_t at) const {
+    Ended out = Ended::unknown;
+    for (const Life& life : lives_) {  // oldest first
+      if (life.node == node && life.ended && life.at_ms <= at) {
+        out = life.clean ? Ended::stopped : Ended::killed;
+      }
+    }
+    return out;
+  }
+
   // Whether the node of the leader before has ended since it leads, and when.
   void find_end(Election& election) const {
     const auto& lives = view_.quorum->lives;
@@ -214,10 +257,11 @@ class Builder {
     }
   }
 
-  static void close_band(Election& election, std::int32_t node, std::int64_t at) {
+  static void close_band(Election& election, std::int32_t node, std::int64_t at, int step) {
     for (auto it = election.bands.rbegin(); it != election.bands.rend(); ++it) {
       if (it->node == node && it->to_ms < 0) {
         it->to_ms = at;
+        it->to_step = step;
         return;
       }
     }
@@ -227,6 +271,7 @@ class Builder {
     std::int32_t node = -1;
     std::int64_t at_ms = 0;
     bool ended = false;
+    bool clean = false;
   };
 
   const observe::ClusterView& view_;
@@ -239,18 +284,83 @@ class Builder {
   bool open_ = false;
 };
 
+using Step = observe::QuorumView::Step;
+
+std::int32_t teller_of(const Step& step) {
+  if (const auto* role = std::get_if<event::QuorumRoleChanged>(step.what.get())) {
+    return role->node.value();
+  }
+  const auto* vote = std::get_if<event::QuorumVoteCast>(step.what.get());
+  return vote == nullptr ? -1 : vote->voter.value();
+}
+
+// What comes first within a millisecond: a question before its answers, those before what they decide, and that before who follows.
+// An epoch begins with the candidate; pre-votes are asked for in the epoch before.
+std::int64_t rank_of(const Step& step) {
+  constexpr std::int64_t kEpoch = 10;
+  if (const auto* vote = std::get_if<event::QuorumVoteCast>(step.what.get())) {
+    return vote->epoch * kEpoch + (vote->pre_vote ? 7 : 3);
+  }
+  const auto* role = std::get_if<event::QuorumRoleChanged>(step.what.get());
+  if (role == nullptr) {
+    return 0;
+  }
+  const auto within = [&] {
+    switch (role->role) {
+      case QuorumRole::candidate:
+        return 1;
+      case QuorumRole::unattached:
+        return 2;
+      case QuorumRole::leader:
+        return 4;
+      case QuorumRole::follower:
+        return role->cause == QuorumCause::pre_votes_lost ? 8 : 5;
+      case QuorumRole::prospective:
+      case QuorumRole::resigned:
+        break;
+    }
+    return 6;
+  };
+  return role->epoch * kEpoch + within();
+}
+
+// Rings are drained one after the other: by time it was otherwise. What one node told stays in its order.
+std::vector<const Step*> in_order(const std::vector<Step>& history) {
+  std::map<std::int32_t, std::vector<const Step*>> told;
+  for (const Step& step : history) {
+    told[teller_of(step)].push_back(&step);
+  }
+
+  struct Ring {
+    std::vector<const Step*> steps;
+    std::size_t next = 0;
+  };
+
+  std::vector<Ring> rings;
+  for (auto& [node, steps] : told) {
+    std::stable_sort(steps.begin(), steps.end(), [](const Step* a, const Step* b) { return a->at.ms < b->at.ms; });
+    rings.push_back({std::move(steps)});
+  }
+  std::vector<const Step*> out;
+  out.reserve(history.size());
+  while (out.size() < history.size()) {
+    Ring* first = nullptr;
+    const auto before = [](const Step& a, const Step& b) { return std::pair(a.at.ms, rank_of(a)) < std::pair(b.at.ms, rank_of(b)); };
+    for (Ring& ring : rings) {
+      if (ring.next < ring.steps.size() && (first == nullptr || before(*ring.steps[ring.next], *first->steps[first->next]))) {
+        first = &ring;
+      }
+    }
+    out.push_back(first->steps[first->next++]);
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<Election> election_history(const observe::ClusterView& view) {
-  // Rings are drained one after the other: by time it was otherwise.
-  std::vector<const observe::QuorumView::Step*> steps;
-  steps.reserve(view.quorum->history.size());
-  for (const observe::QuorumView::Step& step : view.quorum->history) {
-    steps.push_back(&step);
-  }
-  std::stable_sort(steps.begin(), steps.end(), [](const auto* a, const auto* b) { return a->at.ms < b->at.ms; });
   Builder builder(view);
-  for (const observe::QuorumView::Step* step : steps) {
+  for (const Step* step : in_order(view.quorum->history)) {
     if (const auto* role = std::get_if<event::QuorumRoleChanged>(step->what.get())) {
       builder.role(*role, step->at.ms);
     } else if (const auto* vote = std::get_if<event::QuorumVoteCast>(step->what.get())) {

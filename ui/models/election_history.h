@@ -23,12 +23,15 @@ struct Election {
     std::int32_t leader = -1;  // whom it followed
     std::int64_t from_ms = 0;
     std::int64_t to_ms = -1;
+    int from_step = -1;  // index into `steps`; -1: it was so before the first
+    int to_step = -1;    // -1: still
   };
   struct Vote {
     std::int32_t voter = -1;
     std::int32_t candidate = -1;
     std::int64_t at_ms = 0;
     std::int64_t asked_ms = 0;  // when the candidate began to ask
+    int step = 0;               // index into `steps`
     bool pre_vote = false;
     bool granted = false;
   };
@@ -43,6 +46,7 @@ struct Election {
   std::int32_t leader = -1;  // -1: nobody has won, and nobody is known to lead
   std::int64_t began_ms = 0;
   std::int64_t decided_ms = -1;
+  int decided_step = -1;
   std::int64_t ended_ms = 0;  // of the last step that belongs to it
   std::int32_t before = -1;   // who led; -1: nobody
   std::int64_t silent_since_ms = -1;  // when that one's node ended; -1: not known, or it did not end
@@ -52,7 +56,9 @@ struct Election {
   int voters = 0;
   QString reason;            // a sentence without its full stop: "controller 2 did not hear from leader 1 in time"
   std::vector<Band> bands;   // by node, then time; also what each was when it began
-  std::vector<Vote> votes;   // by time
+  std::vector<Vote> votes;   // as they were cast
+  // Times of all that happened, in its order, also within a millisecond: who is asked answers before that counts.
+  std::vector<std::int64_t> steps;
   [[nodiscard]] bool decided() const { return decided_ms >= 0; }
 
   // From the first step to the leader; -1: not decided, or not known.

@@ -19,6 +19,8 @@ struct Words {
 
 using event::QuorumRole;
 
+constexpr std::int64_t kSeenEveryMs = 500;
+
 std::int64_t since(std::int64_t ms) { return ms < 1'000 ? 0 : ms; }
 
 QString role_text(const observe::QuorumReplicaView& replica, bool voter, bool leads) {
@@ -241,6 +243,8 @@ QuorumFacts quorum_facts(const observe::ClusterView& view, const std::vector<Nod
       replica.behind = replica.log_end < 0 ? -1 : std::max<std::int64_t>(0, end - replica.log_end);
     }
   }
+  out.missed_after_ms = fetch_timeout_ms;
+  out.seen_ms = out.leader < 0 ? now_ms / kSeenEveryMs * kSeenEveryMs : -1;
   out.majority = static_cast<int>(out.voters.size() / 2 + 1);
   out.answering = static_cast<int>(std::count_if(out.voters.begin(), out.voters.end(), [](const QuorumReplica& r) { return r.answers; }));
   if (out.voters.empty()) {
@@ -276,12 +280,31 @@ bool quorum_commits(const observe::ClusterView& view, std::int64_t now_ms,
          (quorum.leader != kNoBroker && answering > std::ssize(quorum.voters) / 2);
 }
 
-std::vector<QuorumEffect> quorum_effects(bool majority, const DataReach* now) {
+MetadataChanges metadata_changes(const QuorumFacts& facts) {
+  return facts.lost() ? MetadataChanges::wait_for_majority : facts.leader < 0 ? MetadataChanges::wait_for_election : MetadataChanges::commit;
+}
+
+std::vector<QuorumEffect> quorum_effects(MetadataChanges changed, const DataReach* now) {
   using Works = QuorumEffect::Works;
   const QString none = Words::tr("no controller needed");
-  const QString waits = Words::tr("waits for a majority");
-  const QString fine = Words::tr("a majority commits it");
-  const Works changes = majority ? Works::yes : Works::no;
+  QString change = Words::tr("a majority commits it");
+  QString topic = change;
+  switch (changed) {
+    case MetadataChanges::commit:
+      break;
+    case MetadataChanges::wait_for_election:
+      topic = change = Words::tr("waits for the election");
+      break;
+    case MetadataChanges::wait_for_majority:
+      change = Words::tr("waits for a majority");
+      topic = Words::tr("times out");
+      break;
+    case MetadataChanges::would_wait:
+      change = Words::tr("would wait");
+      topic = Words::tr("would time out");
+      break;
+  }
+  const Works changes = changed == MetadataChanges::commit ? Works::yes : Works::no;
   QuorumEffect produce{Words::tr("Produce"), none, Works::yes, Trial::produce};
   QuorumEffect consume{Words::tr("Consume"), none, Works::yes, Trial::consume};
   QuorumEffect commit{Words::tr("Commit offsets"), none, Works::yes, Trial::commit};
@@ -304,10 +327,10 @@ std::vector<QuorumEffect> quorum_effects(bool majority, const DataReach* now) {
   return {produce,
           consume,
           commit,
-          {Words::tr("Create or delete a topic"), majority ? fine : Words::tr("times out"), changes, Trial::create_topic},
-          {Words::tr("Elect a partition leader"), majority ? fine : waits, changes, Trial::elect_leaders},
-          {Words::tr("Change an in-sync set"), majority ? fine : waits, changes, std::nullopt},
-          {Words::tr("Let a broker join"), majority ? fine : waits, changes, std::nullopt}};
+          {Words::tr("Create or delete a topic"), topic, changes, Trial::create_topic},
+          {Words::tr("Elect a partition leader"), change, changes, Trial::elect_leaders},
+          {Words::tr("Change an in-sync set"), change, changes, std::nullopt},
+          {Words::tr("Let a broker join"), change, changes, std::nullopt}};
 }
 
 }  // namespace hw::ui

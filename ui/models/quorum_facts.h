@@ -49,7 +49,9 @@ struct QuorumFacts {
   std::int64_t high_watermark = 0;
   int majority = 0;                // how many votes are needed
   int answering = 0;               // voters that answer
-  Glyph glyph = Glyph::none;       // of the whole
+  std::int64_t missed_after_ms = 0;  // so long without its leader, and a voter asks for an election
+  std::int64_t seen_ms = -1;         // when it was so, in half seconds, while nobody leads: what runs then has a length; else -1
+  Glyph glyph = Glyph::none;         // of the whole
   QString verdict;                 // a sentence or two
   friend bool operator==(const QuorumFacts&, const QuorumFacts&) = default;
   [[nodiscard]] bool lost() const { return answering < majority; }  // nothing of the metadata can change
@@ -92,7 +94,16 @@ struct QuorumEffect {
 
 struct DataReach;  // fault_facts.h
 
+// What becomes of a change of the metadata.
+enum class MetadataChanges : std::uint8_t {
+  commit,
+  wait_for_election,  // a majority answers, and nobody leads at this moment
+  wait_for_majority,
+  would_wait,  // the case that is only imagined: the majority is there
+};
+[[nodiscard]] MetadataChanges metadata_changes(const QuorumFacts& facts);
+
 // `now`: how it is at this moment; null: how it would be while every leader and in-sync replica runs.
-[[nodiscard]] std::vector<QuorumEffect> quorum_effects(bool majority, const DataReach* now = nullptr);
+[[nodiscard]] std::vector<QuorumEffect> quorum_effects(MetadataChanges changes, const DataReach* now = nullptr);
 
 }  // namespace hw::ui

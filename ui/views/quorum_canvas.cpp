@@ -35,6 +35,11 @@ constexpr double kBand = 20;
 constexpr double kLegend = 20;
 constexpr double kBandsFrom = 150;  // left edge of the chart's legend
 constexpr double kStoryLeast = 40;
+constexpr double kAwaited = 70;  // a title and two lines
+constexpr double kStepGap = 14;  // between steps of the chart, however close in time
+constexpr double kVoteReach = 10;
+constexpr double kLeaderRoom = 60;  // behind the last step
+constexpr double kGone = 0.45;      // opacity of what is over
 constexpr double kListRow = Metrics::kRow;
 constexpr double kListRowNarrow = 44;
 constexpr double kListWide = 640;
@@ -72,7 +77,7 @@ QString outcome(const Election& e) {
     case Election::Outcome::found:
       return QuorumCanvas::tr("found leader %1").arg(name_of(e.leader));
     case Election::Outcome::won:
-      return QuorumCanvas::tr("leader %1").arg(name_of(e.leader));
+      return QuorumCanvas::tr("elected %1").arg(name_of(e.leader));
     case Election::Outcome::runs:
       break;
   }
@@ -96,6 +101,12 @@ QString took_text(const Election& e) {
   return e.tookMs() >= 0 ? QuorumCanvas::tr("%1 ms").arg(e.tookMs()) : QString();
 }
 
+// Its band, with whom it followed: after an election that is another one.
+QString band_word(const Election::Band& band) {
+  return band.role == event::QuorumRole::follower && band.leader >= 0 ? QuorumCanvas::tr("follows %1").arg(name_of(band.leader))
+                                                                      : role_word(band.role);
+}
+
 // The end of the chart: a little behind the last step. Who follows, or answers, long after the decision would only squeeze it.
 std::int64_t drawn_until(const Election& e) {
   const std::int64_t last =
@@ -106,6 +117,7 @@ std::int64_t drawn_until(const Election& e) {
 struct BandLook {
   QColor fill;
   QColor line;
+  bool dashed = false;  // as the arrows: what only would be
 };
 
 BandLook look_of(const Election::Band& band, const Election& e) {
@@ -114,20 +126,26 @@ BandLook look_of(const Election::Band& band, const Election& e) {
     case event::QuorumRole::leader:
       return {c.leader_soft, c.leader};
     case event::QuorumRole::candidate:
-    case event::QuorumRole::prospective:
       return {c.warn_tint, c.warn_line};
+    case event::QuorumRole::prospective:
+      return {c.canvas, c.warn_line, true};
     case event::QuorumRole::follower:
-      return band.from_ms > e.began_ms ? BandLook{c.ok_tint, c.ok} : BandLook{c.pressed, c.border};
+      return e.decided_step >= 0 && band.from_step > e.decided_step ? BandLook{c.ok_tint, c.ok} : BandLook{c.pressed, c.border};
     case event::QuorumRole::resigned:
       return {c.err_tint, c.err};
     case event::QuorumRole::unattached:
       break;
   }
-  return {c.pressed, c.border};
+  return {c.canvas, c.border};
 }
 
-void outline(QPainter& p, const QRectF& r, const QColor& color, double width = 1) {
-  p.setPen(QPen(color, width));
+void outline(QPainter& p, const QRectF& r, const QColor& color, double width = 1, bool dashed = false) {
+  QPen pen(color, width);
+  if (dashed) {
+    pen.setDashPattern({3, 2});
+    pen.setCapStyle(Qt::FlatCap);
+  }
+  p.setPen(pen);
   p.setBrush(Qt::NoBrush);
   p.drawRect(r.adjusted(width / 2, width / 2, -width / 2, -width / 2));
 }
@@ -147,19 +165,20 @@ void QuorumCanvas::take(QuorumFacts facts, std::vector<Election> elections) {
   const bool structure = facts.voters.size() != facts_.voters.size() || facts.observers.size() != facts_.observers.size() ||
                          !std::equal(elections.begin(), elections.end(), elections_.begin(), elections_.end(), same_election);
   const bool changed = structure || !(facts == facts_);
+  const bool leaderless = facts.leader < 0 || facts_.leader < 0;  // the chart tells of that, too
   facts_ = std::move(facts);
   elections_ = std::move(elections);
   rows_ = listedRows();
   if (!changed) {
     return;
   }
-  if (structure) {
+  if (structure || leaderless) {
     fitHeight();
     objectsChanged();
     update();
   } else {
     const Places at = places();
-    updateRect(QRectF(0, at.voters, wide(), (at.chart > 0 ? at.chart : at.list) - at.voters));
+    updateRect(QRectF(0, at.voters, wide(), (at.chart > 0 ? at.chart : at.list) - at.voters));  // none is awaited
   }
 }
 
@@ -240,6 +259,10 @@ QuorumCanvas::Places QuorumCanvas::places() const {
     y += kTitle + kRow * static_cast<double>(facts_.observers.size());
   }
   y += 10;
+  if (!awaited().isEmpty()) {
+    at.awaited = y;
+    y += kAwaited;
+  }
   if (!elections_.empty()) {
     at.chart = y;
     at.chart_rows = y + kChartTitle + kRuler;
@@ -314,8 +337,52 @@ QString QuorumCanvas::objectSentence(int index) const {
   }
   const Listed& row = rows_[static_cast<std::size_t>(index - replicas())];
   const Election& e = elections_[static_cast<std::size_t>(row.newest)];
-  const QString said = tr("Election of epoch %1 at %2: %3. %4").arg(sought_epoch(e)).arg(format_time(e.began_ms), e.reason, story(e));
+  const QString said =
+      (only_asked(e) ? tr("Pre-vote in epoch %1 at %2: %3. %4").arg(e.epoch) : tr("Election of epoch %1 at %2: %3. %4").arg(sought_epoch(e)))
+          .arg(format_time(e.began_ms), e.reason, story(e));
   return row.count == 1 ? said : tr("%1 So it came %2 times.").arg(said).arg(row.count);
+}
+
+QString QuorumCanvas::awaited() const {
+  if (facts_.leader >= 0 || elections_.empty() || elections_.back().outcome == Election::Outcome::runs) {
+    return {};
+  }
+  if (elections_.back().outcome == Election::Outcome::unanswered) {
+    const Election& e = elections_.back();
+    return tr("The last question who would win was answered by %1 of %2 voters, %3 are needed. It is asked again.")
+        .arg(e.answered)
+        .arg(e.voters)
+        .arg(e.voters / 2 + 1);
+  }
+  const auto led = std::find_if(elections_.rbegin(), elections_.rend(), [](const Election& e) { return e.decided(); });
+  const QuorumReplica* leader = led == elections_.rend() ? nullptr : facts_.find(led->leader);
+  const QString missed = tr("Voters ask for one after %1 without a leader.").arg(format_duration(facts_.missed_after_ms));
+  return leader == nullptr || leader->state != ReplicaState::offline ? missed : tr("%1 led: %2. %3").arg(name_of(leader->id), leader->role, missed);
+}
+
+bool QuorumCanvas::previous() const {
+  const int at = chosen();
+  return at >= 0 && !awaited().isEmpty() && elections_[static_cast<std::size_t>(at)].decided() &&
+         std::none_of(elections_.begin() + at + 1, elections_.end(), [](const Election& e) { return e.decided(); });
+}
+
+geometry::StepScale QuorumCanvas::scaleOf(const Election& e, std::int64_t until_ms, double left, double width) {
+  std::vector<std::int64_t> steps;
+  for (const std::int64_t ms : e.steps) {
+    if (ms <= until_ms) {
+      steps.push_back(ms);
+    }
+  }
+  const auto span = static_cast<double>(until_ms - e.began_ms);
+  const geometry::StepScale::Span all{left, left + width, e.began_ms - static_cast<std::int64_t>(0.12 * span),
+                                      until_ms + static_cast<std::int64_t>(0.22 * span)};
+  return {std::move(steps), all, left + width - std::min(kLeaderRoom, width / 5), kStepGap};
+}
+
+// It has arrived before what it leads to begins.
+double QuorumCanvas::voteReach(const geometry::StepScale& scale, int step) {
+  const auto next = static_cast<std::size_t>(step) + 1;
+  return next < scale.size() ? std::min(kVoteReach, scale.at(next) - scale.at(next - 1) - 2) : kVoteReach;
 }
 
 QString QuorumCanvas::story(const Election& e) {
@@ -332,22 +399,40 @@ QString QuorumCanvas::story(const Election& e) {
     const QString last = ids.isEmpty() ? QString() : ids.takeLast();
     return ids.isEmpty() ? last : tr("%1 and %2").arg(ids.join(QStringLiteral(", ")), last);
   };
-  // By candidate: who stands has asked before whether it would win, also where a late answer to that comes after the votes.
-  std::vector<std::int32_t> told;
-  for (const Election::Vote& first : e.votes) {
-    if (std::find(told.begin(), told.end(), first.candidate) != told.end()) {
+  // By candidate, as they began to ask: who stands has asked before whether it would win, also where a late answer to that comes after
+  // the votes. Who was not answered is in the chart, too.
+  std::vector<std::pair<int, std::int32_t>> asked;
+  for (const Election::Band& band : e.bands) {
+    const bool asks = band.role == event::QuorumRole::prospective || band.role == event::QuorumRole::candidate;
+    if (asks && band.from_step >= 0 && band.from_ms <= end) {
+      asked.emplace_back(band.from_step, band.node);
+    }
+  }
+  for (const Election::Vote& vote : e.votes) {
+    if (vote.at_ms <= end) {
+      asked.emplace_back(vote.step, vote.candidate);
+    }
+  }
+  std::sort(asked.begin(), asked.end());
+  std::set<std::int32_t> told;
+  for (const auto& [step, candidate] : asked) {
+    if (!told.insert(candidate).second) {
       continue;
     }
-    told.push_back(first.candidate);
-    const QString name = name_of(first.candidate);
+    const QString name = name_of(candidate);
+    bool answered = false;
     for (const bool pre_vote : {true, false}) {
-      const QString yes = voters(pre_vote, first.candidate, true);
-      const QString no = voters(pre_vote, first.candidate, false);
+      const QString yes = voters(pre_vote, candidate, true);
+      const QString no = voters(pre_vote, candidate, false);
+      answered = answered || !yes.isEmpty() || !no.isEmpty();
       if (!yes.isEmpty()) {
         out << (pre_vote ? tr("%1 asked whether it would win: %2 said yes") : tr("%1 stood: %2 voted for it")).arg(name, yes);
       } else if (!no.isEmpty()) {
         out << (pre_vote ? tr("%1 asked whether it would win: %2 said no") : tr("%1 stood: %2 refused")).arg(name, no);
       }
+    }
+    if (!answered && e.voters > 1 && e.outcome != Election::Outcome::unanswered) {
+      out << tr("%1 asked whether it would win: nobody answered").arg(name);
     }
   }
   if (e.outcome == Election::Outcome::unanswered) {
@@ -400,6 +485,14 @@ void QuorumCanvas::paintCanvas(QPainter& p, const QRectF& exposed) {
   p.fillRect(exposed, Theme::current().colors().canvas);
   const Places at = places();
   paintReplicas(p, at);
+  if (at.awaited > 0) {
+    const Colors& c = Theme::current().colors();
+    paint_hline(p, 0, wide(), at.awaited - 4, c.border);
+    text_left(p, kPad, at.awaited + 14, tr("No election has begun yet"), FontRole::body_strong, c.warn_t);
+    p.setFont(canvas_font(FontRole::control));
+    p.setPen(c.text2);
+    p.drawText(QRectF(kPad, at.awaited + 25, wide() - 2 * kPad, kAwaited - 34), Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, awaited());
+  }
   if (at.chart > 0 && exposed.bottom() > at.chart) {
     paintChart(p, at, elections_[static_cast<std::size_t>(chosen())]);
   }
@@ -515,36 +608,54 @@ void QuorumCanvas::paintReplica(QPainter& p, int index, double left, double widt
 void QuorumCanvas::paintChart(QPainter& p, const Places& at, const Election& e) {
   const Colors& c = Theme::current().colors();
   paint_hline(p, 0, wide(), at.chart - 4, c.border);
-  const QString title = (only_asked(e) ? tr("Pre-vote of epoch %1") : tr("Election of epoch %1")).arg(sought_epoch(e));
+  const bool over = previous();
+  const bool runs = e.outcome == Election::Outcome::runs;
+  const QString title = over            ? tr("The previous election, epoch %1").arg(e.epoch)
+                        : only_asked(e) ? tr("Pre-vote in epoch %1").arg(e.epoch)
+                                        : tr("Election of epoch %1").arg(sought_epoch(e));
   const double y = at.chart + 14;
-  text_left(p, kPad, y, title, FontRole::body_strong, c.text);
-  const QString took = e.decided() ? took_text(e) : (only_asked(e) ? outcome(e).section(QLatin1Char(':'), 0, 0) : tr("runs"));
-  text_right(p, wide() - kPad, y, took, FontRole::data_strong, e.decided() ? c.text : c.warn_t);
+  text_left(p, kPad, y, title, FontRole::body_strong, over ? c.text2 : c.text);
+  // One that runs goes on to this moment.
+  const std::int64_t end = runs ? std::max(drawn_until(e), facts_.seen_ms) : drawn_until(e);
+  const QString took = e.decided()     ? took_text(e)
+                       : only_asked(e) ? outcome(e).section(QLatin1Char(':'), 0, 0)
+                                       : tr("runs for %1").arg(format_duration(end - e.began_ms));
+  text_right(p, wide() - kPad, y, took, FontRole::data_strong, over ? c.text2 : e.decided() ? c.text : c.warn_t);
   const double after = kPad + text_width(title, FontRole::body_strong) + 12;
   text_left(p, after, y, format_time(e.began_ms).section(QLatin1Char('.'), 0, 0), FontRole::control, c.text2);
   text_fit(p, kPad, y + 19, wide() - 2 * kPad, e.reason, FontRole::control, c.text2);
-  const std::int64_t end = drawn_until(e);
   const auto span = static_cast<double>(end - e.began_ms);
-  const double from = -0.12 * span;
   const double to = 1.22 * span;
   const double left = 150;
   const double width = std::max(60.0, wide() - left - kPad);
-  const auto x_of = [&](std::int64_t ms) {
-    return left + std::clamp((static_cast<double>(ms - e.began_ms) - from) / (to - from), 0.0, 1.0) * width;
-  };
+  const geometry::StepScale scale = scaleOf(e, end, left, width);
+  const auto x_of = [&](std::int64_t ms) { return std::clamp(scale.x(ms), left, left + width); };
+  const auto x_at = [&](int step) { return static_cast<std::size_t>(step) < scale.size() ? scale.at(static_cast<std::size_t>(step)) : left + width; };
   const double ruler = at.chart + kChartTitle - 12;
-  const auto step = static_cast<double>(geometry::nice_step(std::max(1.0, (to - from) * 90 / width)));
+  const auto step = static_cast<double>(geometry::nice_step(std::max(1.0, 1.34 * span * 90 / width)));
   const double bottom = at.chart_rows + kChartRow * static_cast<double>(facts_.voters.size());
+  if (scale.spread()) {
+    text_left(p, kPad, ruler + 8, tr("not to scale"), FontRole::caption, c.text3);
+  }
+  double ticked = -1'000;
   for (double t = 0; t <= to; t += step) {
-    const double x = std::round(left + (t - from) / (to - from) * width);
+    const double x = std::round(x_of(e.began_ms + static_cast<std::int64_t>(t)));
     if (x > wide() - kPad - 20) {
       break;
     }
+    if (x < ticked + 60) {
+      continue;  // steps that stand apart have taken its place
+    }
+    ticked = x;
     text_center(p, x, ruler + 8, tr("%1 ms").arg(static_cast<std::int64_t>(t)), FontRole::small_data, c.text3);
     paint_vline(p, x, at.chart_rows - 4, bottom - 6, c.grid);
   }
   std::map<std::int32_t, double> lanes;
   std::set<event::QuorumRole> unnamed;  // of bands too short for a word
+  std::set<event::QuorumRole> named;    // elsewhere in the chart
+  if (over) {
+    p.setOpacity(kGone);
+  }
 
   struct Note {
     double middle;
@@ -575,28 +686,32 @@ void QuorumCanvas::paintChart(QPainter& p, const Places& at, const Election& e) 
         continue;
       }
       known = true;
-      std::int64_t until = band.to_ms < 0 ? end + static_cast<std::int64_t>(span) : band.to_ms;
+      double until = band.to_step < 0 ? left + width : x_at(band.to_step);
       const bool ended = e.before == r.id && e.silent_since_ms >= 0 && band.to_ms < 0 && band.from_ms <= e.began_ms;
       if (ended) {
-        until = e.silent_since_ms;
+        until = x_of(e.silent_since_ms);
       }
       // A leader of before that is out of reach believes that it leads: until the decision that was so.
       const bool deposed = e.decided() && band.role == event::QuorumRole::leader && band.node != e.leader && band.to_ms < 0 && !ended;
       if (deposed) {
-        until = e.decided_ms;
+        until = x_at(e.decided_step);
       }
-      const double x0 = band.from_ms <= e.began_ms && band.to_ms != band.from_ms ? (band.from_ms < e.began_ms ? left : x_of(band.from_ms)) : x_of(band.from_ms);
-      const QRectF rect(std::round(x0), std::round(middle - kBand / 2), std::round(x_of(until)) - std::round(x0), kBand);
+      const double x0 = band.from_step < 0 ? left : x_at(band.from_step);
+      const QRectF rect(std::round(x0), std::round(middle - kBand / 2), std::round(until) - std::round(x0), kBand);
       any = any || !ended;
       if (rect.width() < 1) {
         continue;
       }
       const BandLook look = look_of(band, e);
       p.fillRect(rect, look.fill);
-      outline(p, rect, look.line, band.role == event::QuorumRole::leader ? 2 : 1);
-      const QString word = role_word(band.role);
+      outline(p, rect, look.line, band.role == event::QuorumRole::leader ? 2 : 1, look.dashed);
+      QString word = band_word(band);
+      if (text_width(word, FontRole::caption) + 12 > rect.width()) {
+        word = role_word(band.role);
+      }
       if (text_width(word, FontRole::caption) + 12 <= rect.width()) {
         words.push_back({rect.left() + 6, middle, word, look.fill});
+        named.insert(band.role);
       } else {
         unnamed.insert(band.role);
       }
@@ -614,22 +729,19 @@ void QuorumCanvas::paintChart(QPainter& p, const Places& at, const Election& e) 
   }
   // Votes: from who voted to who asked.
   p.setRenderHint(QPainter::Antialiasing, true);
-  constexpr double kBeside = 8;
-  std::map<std::pair<std::int32_t, std::int32_t>, double> asked_before;  // what somebody answers twice within a moment stands beside each other
   for (const Election::Vote& vote : e.votes) {
     const auto voter = lanes.find(vote.voter);
     const auto candidate = lanes.find(vote.candidate);
     if (voter == lanes.end() || candidate == lanes.end()) {
       continue;
     }
-    if (vote.at_ms > end) {
+    if (static_cast<std::size_t>(vote.step) >= scale.size()) {
       continue;
     }
     const bool down = candidate->second > voter->second;
-    double& before = asked_before.try_emplace({vote.voter, vote.candidate}, -kBeside).first->second;
-    const double x = before = std::max(x_of(vote.at_ms), before + kBeside);
+    const double x = x_at(vote.step);
     const QPointF tail(x, voter->second + (down ? kBand / 2 : -kBand / 2));
-    const QPointF tip(x + 10, candidate->second + (down ? -kBand / 2 : kBand / 2));
+    const QPointF tip(x + voteReach(scale, vote.step), candidate->second + (down ? -kBand / 2 : kBand / 2));
     const QColor color = vote.granted ? c.leader : c.err;
     QPen pen(color, 1.5, vote.pre_vote ? Qt::DashLine : Qt::SolidLine, Qt::FlatCap);
     p.setPen(pen);
@@ -641,15 +753,17 @@ void QuorumCanvas::paintChart(QPainter& p, const Places& at, const Election& e) 
     p.drawPolygon(head.data(), static_cast<int>(head.size()));
   }
   p.setRenderHint(QPainter::Antialiasing, false);
+  p.setOpacity(1);
   for (const Word& word : words) {
     p.fillRect(QRectF(word.x - 2, word.middle - 7, text_width(word.text, FontRole::caption) + 4, 14), word.ground);
-    text_left(p, word.x, word.middle, word.text, FontRole::caption, c.text);
+    text_left(p, word.x, word.middle, word.text, FontRole::caption, over ? c.text2 : c.text);
   }
   for (const Note& note : notes) {
     p.fillRect(QRectF(left, note.middle - 8, 24 + text_width(note.text, FontRole::caption), 16), c.canvas);
     paint_glyph(p, Glyph::cross, QPointF(left + 8, note.middle), 12);
     text_left(p, left + 20, note.middle, note.text, FontRole::caption, c.err_t);
   }
+  std::erase_if(unnamed, [&](event::QuorumRole role) { return named.contains(role); });
   paintLegend(p, bottom + 2, e, unnamed);
   p.setFont(canvas_font(FontRole::control));
   p.setPen(c.text2);
@@ -692,14 +806,15 @@ void QuorumCanvas::paintLegend(QPainter& p, double y, const Election& e, const s
   constexpr double kArrow = 21;
   constexpr double kSwatch = 15;
   constexpr double kApart = 14;
+  const auto mark_of = [&](const Entry& entry) { return entry.band ? kSwatch : kArrow; };
   double total = -kApart;
   for (const Entry& entry : entries) {
-    total += (entry.band ? kSwatch : kArrow) + text_width(entry.text, FontRole::caption) + kApart;
+    total += mark_of(entry) + text_width(entry.text, FontRole::caption) + kApart;
   }
   // Under the lanes, where there is room; else from the edge on, and what has no room is not begun.
   double x = kBandsFrom + total <= wide() - kPad ? kBandsFrom : kPad;
   for (const Entry& entry : entries) {
-    const double mark = entry.band ? kSwatch : kArrow;
+    const double mark = mark_of(entry);
     const double end = x + mark + text_width(entry.text, FontRole::caption);
     if (end > wide() - kPad) {
       break;
@@ -707,7 +822,7 @@ void QuorumCanvas::paintLegend(QPainter& p, double y, const Election& e, const s
     if (entry.band) {
       const QRectF swatch(x, y - 5, 10, 10);
       p.fillRect(swatch, entry.band->fill);
-      outline(p, swatch, entry.band->line);
+      outline(p, swatch, entry.band->line, 1, entry.band->dashed);
     } else {
       p.setPen(entry.arrow);
       p.drawLine(QPointF(x, y), QPointF(x + 16, y));

@@ -9,6 +9,7 @@
 #include <set>
 #include <vector>
 
+#include "ui/geometry/step_scale.h"
 #include "ui/models/election_history.h"
 #include "ui/models/quorum_facts.h"
 #include "ui/views/object_canvas.h"
@@ -31,6 +32,13 @@ class QuorumCanvas : public ObjectCanvas {
   [[nodiscard]] int objectCount() const override;
   [[nodiscard]] CanvasObject object(int index) const override;
   [[nodiscard]] QString objectSentence(int index) const override;
+  // Nobody leads, and nobody asks for votes yet: all elections are over. What is said of it; empty: it is not so.
+  [[nodiscard]] QString awaited() const;
+  // Whether the chart is about an election whose leader is gone while none has begun after it.
+  [[nodiscard]] bool previous() const;
+  // Where the steps of an election stand in its chart, `wide` px across.
+  [[nodiscard]] static geometry::StepScale scaleOf(const Election& election, std::int64_t until_ms, double left, double width);
+  [[nodiscard]] static double voteReach(const geometry::StepScale& scale, int step);  // px to the right until a vote has arrived
   // What happened in an election, step by step.
   [[nodiscard]] static QString story(const Election& election);
 
@@ -45,6 +53,7 @@ class QuorumCanvas : public ObjectCanvas {
   struct Places {
     double voters = 0;     // top of the title
     double observers = 0;  // top of the title; 0: there are none
+    double awaited = 0;    // top of what is said while the next election is awaited; 0: it is not
     double chart = 0;      // top of its title; 0: there was no election
     double chart_rows = 0;
     double list = 0;       // top of the title of the elections

@@ -70,7 +70,7 @@ class QuorumBoard : public QWidget {
  public:
   // What a try is made in. The results of another one would look as if they were of now.
   struct Situation {
-    bool lost = false;  // it is so now, and not only what would be
+    MetadataChanges changes = MetadataChanges::commit;
     int leader = -1;
     int answering = 0;
     int voters = 0;
@@ -142,12 +142,8 @@ class QuorumBoard : public QWidget {
     QPainter p(this);
     p.scale(t.scale(), t.scale());
     const double wide = width() / t.scale();
-    text_left(p, 16, 16, ofNow() ? QuorumPage::tr("What works now") : QuorumPage::tr("If the majority is lost"), FontRole::body_strong, c.text);
-    text_fit(p, 16, 34, wide - 32,
-             !results_.empty() ? tried_
-             : now_.lost       ? QuorumPage::tr("Data flows where a leader runs. Changes wait.")
-                               : QuorumPage::tr("Without a majority, data still flows. Changes wait."),
-             FontRole::caption, c.text2);
+    text_fit(p, 16, 16, wide - 32, title(), FontRole::body_strong, c.text);
+    text_fit(p, 16, 34, wide - 32, results_.empty() ? meaning() : tried_, FontRole::caption, c.text2);
     const std::vector<QuorumEffect>& rows = effects();
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const double y = kHead + line() * (static_cast<double>(i) + 0.5);
@@ -158,10 +154,15 @@ class QuorumBoard : public QWidget {
       if (result != nullptr && result->tone != Tone::runs) {
         works = result->tone == Tone::ok ? Works::yes : Works::no;
       }
-      paint_glyph(p, works == Works::yes ? Glyph::check : (works == Works::no ? Glyph::cross : Glyph::quarter), QPointF(23, y), 11);
+      const Glyph glyph = works == Works::yes ? Glyph::check : (works == Works::no ? Glyph::cross : Glyph::quarter);
+      if (ofNow()) {
+        paint_glyph(p, glyph, QPointF(23, y), 11);
+      } else {
+        paint_glyph(p, glyph, QPointF(23, y), 11, c.text3);  // colours are for what is
+      }
       text_left(p, 38, y, effect.what, FontRole::control, c.text);
       QString why = effect.why;
-      QColor color = works == Works::yes ? c.text2 : (works == Works::no ? c.err_t : c.warn_t);
+      QColor color = works == Works::yes || !ofNow() ? c.text2 : (works == Works::no ? c.err_t : c.warn_t);
       if (result != nullptr) {
         why = result->text;
         color = result->tone == Tone::ok ? c.ok_t : (result->tone == Tone::err ? c.err_t : c.text2);
@@ -227,30 +228,55 @@ class QuorumBoard : public QWidget {
   }
 
   // What was tried was tried now, so all of it is of now as soon as one has been.
-  [[nodiscard]] bool ofNow() const { return now_.lost || !results_.empty(); }
+  [[nodiscard]] bool ofNow() const { return now_.changes != MetadataChanges::commit || !results_.empty(); }
+
+  [[nodiscard]] QString title() const {
+    switch (now_.changes) {
+      case MetadataChanges::wait_for_majority:
+        return QuorumPage::tr("What works now, without a majority");
+      case MetadataChanges::wait_for_election:
+        return QuorumPage::tr("What works now, until a controller leads");
+      case MetadataChanges::commit:
+      case MetadataChanges::would_wait:
+        break;
+    }
+    return ofNow() ? QuorumPage::tr("What works now") : QuorumPage::tr("If the majority were lost");
+  }
+
+  [[nodiscard]] QString meaning() const {
+    switch (now_.changes) {
+      case MetadataChanges::wait_for_majority:
+        return QuorumPage::tr("Data flows where a leader runs. Changes wait.");
+      case MetadataChanges::wait_for_election:
+        return QuorumPage::tr("Data flows where a leader runs. Changes wait until then.");
+      case MetadataChanges::commit:
+      case MetadataChanges::would_wait:
+        break;
+    }
+    return QuorumPage::tr("Not so now. Data would still flow, changes would wait.");
+  }
 
   [[nodiscard]] const std::vector<QuorumEffect>& effects() const { return ofNow() && !effects_now_.empty() ? effects_now_ : without_; }
   void refresh() {
     const Theme& t = Theme::current();
     const std::vector<QuorumEffect>& rows = effects();
-    setAccessibleName(ofNow() ? QuorumPage::tr("What works now") : QuorumPage::tr("What works without a majority"));
+    setAccessibleName(title());
     setFixedHeight(t.px(kHead + line() * static_cast<double>(rows.size()) + 8));
     QStringList words;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const QuorumEffect& effect = rows[i];
       const Result* result = resultOf(effect);
-      words << QuorumPage::tr("%1: %2, %3")
-                   .arg(effect.what, works_words(effect.works),
-                        result == nullptr ? effect.why : QStringLiteral("%1 %2").arg(result->text, result->detail).trimmed());
+      const QString why = result == nullptr ? effect.why : QStringLiteral("%1 %2").arg(result->text, result->detail).trimmed();
+      words << (ofNow() ? QuorumPage::tr("%1: %2, %3").arg(effect.what, works_words(effect.works), why)
+                        : QuorumPage::tr("%1: %2").arg(effect.what,
+                                                       effect.works == QuorumEffect::Works::yes ? QuorumPage::tr("would work, %1").arg(why) : why));
       if (tests_[i] != nullptr) {
         tests_[i]->setGeometry(width() - t.px(16 + kTest), t.px(kHead + line() * static_cast<double>(i) + 2), t.px(kTest), t.px(line() - 5));
         tests_[i]->setEnabled(result == nullptr || result->tone != Tone::runs);
         tests_[i]->setAccessibleDescription(result == nullptr ? QString() : QStringLiteral("%1 %2").arg(result->text, result->detail).trimmed());
       }
     }
-    if (!results_.empty()) {
-      words << tried_;
-    }
+    words << (results_.empty() ? meaning() : tried_);
     setAccessibleDescription(words.join(QStringLiteral("; ")));
     update();
   }
@@ -260,7 +286,7 @@ class QuorumBoard : public QWidget {
   static constexpr double kTest = 52;
   std::function<void(Trial)> try_out_;
   std::function<std::int64_t()> clock_;
-  const std::vector<QuorumEffect> without_ = quorum_effects(false);
+  const std::vector<QuorumEffect> without_ = quorum_effects(MetadataChanges::would_wait);
   std::vector<QuorumEffect> effects_now_;
   std::vector<Button*> tests_;  // one per effect; null: it cannot be tried
   std::map<Trial, Result> results_;
@@ -664,8 +690,8 @@ void QuorumPage::refresh(QuorumFacts facts) {
   }
   kill_->setVisible(nodes.conditions().size() > 1);
   kill_->setEnabled(facts.leader >= 0);
-  board_->setNow(quorum_effects(!facts.lost(), &reach_));
-  board_->show({facts.lost(), facts.leader, facts.answering, voters});
+  board_->setNow(quorum_effects(metadata_changes(facts), &reach_));
+  board_->show({metadata_changes(facts), facts.leader, facts.answering, voters});
   const QuorumReplica* newest = facts.find(facts.leader);
   for (const QuorumReplica& r : facts.voters) {
     newest = newest == nullptr || r.snapshot_end > newest->snapshot_end ? &r : newest;

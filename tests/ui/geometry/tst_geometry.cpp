@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QtTest>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include <QtTest>
 
 #include "ui/geometry/cluster_layout.h"
 #include "ui/geometry/edge.h"
 #include "ui/geometry/flag_layout.h"
 #include "ui/geometry/lane_detail.h"
 #include "ui/geometry/offset_axis.h"
+#include "ui/geometry/step_scale.h"
 
 using namespace hw::ui::geometry;
 
@@ -38,6 +39,7 @@ class TestGeometry : public QObject {
   void edge_width_grows_by_log();
   void ports_stay_inside();
   void plates_do_not_overlap();
+  void steps_of_one_moment_keep_their_order();
   void cells_hit_test_data();
   void cells_hit_test();
   void layout_scales_data();
@@ -535,6 +537,30 @@ void TestGeometry::layout_of_nothing() {
   const ClusterLayout bare = layout_cluster(in);
   QCOMPARE(bare.nodes[0].rows.size(), 0U);
   QVERIFY(!bare.groups[0].hidden_label.isEmpty() || bare.groups[0].card.height() == 32);
+}
+
+void TestGeometry::steps_of_one_moment_keep_their_order() {
+  const StepScale::Span span{100, 500, 0, 100};
+  const StepScale calm({0, 50, 100}, span, 480, 14);
+  QVERIFY(!calm.spread());
+  QCOMPARE(calm.at(1), 300.0);
+  QCOMPARE(calm.x(25), 200.0);
+  QCOMPARE(calm.at(2), 480.0);  // no further than the last place
+  // Five in the last millisecond: each behind the one before, none over the end, and times go on in between.
+  const StepScale tight({0, 99, 99, 99, 99, 99}, span, 480, 14);
+  QVERIFY(tight.spread());
+  for (std::size_t i = 1; i < tight.size(); ++i) {
+    QVERIFY(tight.at(i) - tight.at(i - 1) >= 14 - 1e-9);
+  }
+  QCOMPARE(tight.at(5), 480.0);
+  QCOMPARE(tight.x(99), tight.at(1));
+  QVERIFY(tight.x(50) > tight.at(0) && tight.x(50) < tight.at(1));
+  QVERIFY(tight.x(100) > tight.at(5) || tight.x(100) == 500.0);
+  // More than there is room for: closer together, still in order.
+  const StepScale many(std::vector<std::int64_t>(100, 7), span, 480, 14);
+  QVERIFY(many.at(99) <= 480.0);
+  QVERIFY(many.at(1) > many.at(0));
+  QCOMPARE(StepScale({}, span, 480, 14).x(100), 500.0);
 }
 
 QTEST_APPLESS_MAIN(TestGeometry)

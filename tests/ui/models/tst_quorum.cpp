@@ -349,6 +349,108 @@ class TestQuorum : public QObject {
     QCOMPARE(all[1].leader, 1);
   }
 
+  // What its node went through is said of it, not what it asked itself.
+  void whoWasKilledCameBackAfterIt() {
+    Feed feed;
+    feed.quorum();
+    const auto comes_back = [&](int node, bool clean) {
+      feed.ms += 10'000;
+      feed(event::NodeStopped{BrokerId(node), clean}, node);
+      feed.ms += 2'000;
+      feed(event::NodeStarted{.node = BrokerId(node)}, node);
+      feed.role(node, event::QuorumRole::unattached, 1, -1, event::QuorumCause::started);
+      feed.role(node, event::QuorumRole::prospective, 1, -1, event::QuorumCause::no_leader_found);
+      feed.vote(2, node, 1, true, false);
+      feed.role(node, event::QuorumRole::follower, 1, 1, event::QuorumCause::heard_of_leader);
+      return election_history(*feed.reducer.publish()).back().reason;
+    };
+    QCOMPARE(comes_back(3, false), QStringLiteral("controller 3 came back after it was killed"));
+    QCOMPARE(comes_back(3, true), QStringLiteral("controller 3 came back after it was stopped"));
+    // Not after a start: an epoch went by in which it voted for somebody who did not win.
+    feed.ms += 10'000;
+    feed.role(3, event::QuorumRole::unattached, 2, -1, event::QuorumCause::newer_epoch);
+    feed.role(3, event::QuorumRole::prospective, 2, -1, event::QuorumCause::no_leader_found);
+    QCOMPARE(election_history(*feed.reducer.publish()).back().reason, QStringLiteral("controller 3 did not know who leads"));
+    // The only voter, which led.
+    Feed alone;
+    alone(event::QuorumVotersChanged{BrokerId(1), Offset(2), {{BrokerId(1), {}, "h", 1}}});
+    for (const int epoch : {1, 2}) {
+      alone.ms += 1'000;
+      alone(event::NodeStarted{.node = BrokerId(1)}, 1);
+      alone.role(1, event::QuorumRole::unattached, epoch - 1, -1, event::QuorumCause::started);
+      alone.role(1, event::QuorumRole::candidate, epoch, -1, event::QuorumCause::no_leader_found);
+      alone.role(1, event::QuorumRole::leader, epoch, 1, event::QuorumCause::votes_won);
+      alone.ms += 1'000;
+      alone(event::NodeStopped{BrokerId(1), false}, 1);
+    }
+    const std::vector<Election> all = election_history(*alone.reducer.publish());
+    QCOMPARE(all.front().reason, QStringLiteral("the quorum starts"));
+    QCOMPARE(all.back().reason, QStringLiteral("leader 1 came back after it was killed"));
+  }
+
+  // All within a millisecond, and the voter's ring read last: the chart has it in the order in which it can have happened only.
+  void votesComeBeforeWhatTheyLeadTo() {
+    Feed feed;
+    feed.quorum();
+    feed.ms += 60'000;
+    feed.role(2, event::QuorumRole::prospective, 1, 1, event::QuorumCause::leader_silent);
+    feed.role(2, event::QuorumRole::candidate, 2, -1, event::QuorumCause::pre_votes_won);
+    feed.role(2, event::QuorumRole::leader, 2, 2, event::QuorumCause::votes_won);
+    feed.vote(3, 2, 1, true, true);
+    feed.role(3, event::QuorumRole::unattached, 2, -1, event::QuorumCause::voted_for_other);
+    feed.vote(3, 2, 2, false, true);
+    feed.role(3, event::QuorumRole::follower, 2, 2, event::QuorumCause::heard_of_leader);
+    const Election e = election_history(*feed.reducer.publish()).back();
+    QCOMPARE(e.tookMs(), std::int64_t{0});
+    const auto band = [&](int node, event::QuorumRole role) {
+      return *std::find_if(e.bands.begin(), e.bands.end(), [&](const auto& b) { return b.node == node && b.role == role && b.from_step >= 0; });
+    };
+    const Election::Band asks = band(2, event::QuorumRole::prospective);
+    const Election::Band stands = band(2, event::QuorumRole::candidate);
+    QCOMPARE(e.votes.size(), std::size_t{2});
+    QVERIFY(asks.from_step < e.votes[0].step && e.votes[0].step < stands.from_step);
+    QVERIFY(stands.from_step < e.votes[1].step && e.votes[1].step < e.decided_step);
+    QVERIFY(band(3, event::QuorumRole::follower).from_step > e.decided_step);
+    // Where it is drawn: whoever asked for no time at all is seen to ask, and a vote has arrived before its leader leads.
+    const geometry::StepScale scale = QuorumCanvas::scaleOf(e, e.ended_ms + 20, 150, 280);
+    QVERIFY(scale.at(static_cast<std::size_t>(asks.to_step)) - scale.at(static_cast<std::size_t>(asks.from_step)) >= 10);
+    const double arrived = scale.at(static_cast<std::size_t>(e.votes[1].step)) + QuorumCanvas::voteReach(scale, e.votes[1].step);
+    QVERIFY(arrived < scale.at(static_cast<std::size_t>(e.decided_step)));
+  }
+
+  // Between the end of a leader and the next election the last one is of the past.
+  void theElectionBeforeIsNotThePresentOne() {
+    Feed feed;
+    feed.quorum();
+    QuorumCanvas canvas;
+    const auto look = [&] { canvas.take(feed.facts(), election_history(*feed.reducer.publish())); };
+    look();
+    QVERIFY(canvas.awaited().isEmpty() && !canvas.previous());
+    feed.ms += 60'000;
+    feed(event::NodeStopped{BrokerId(1), false}, 1);
+    look();
+    QVERIFY2(canvas.awaited().startsWith(QStringLiteral("node 1 led: killed")), qPrintable(canvas.awaited()));
+    QVERIFY(canvas.previous());
+    // It begins.
+    feed.ms += 1'600;
+    feed.role(2, event::QuorumRole::prospective, 1, 1, event::QuorumCause::leader_silent);
+    look();
+    QVERIFY(canvas.awaited().isEmpty() && !canvas.previous());
+    QVERIFY2(QuorumCanvas::story(canvas.elections().back()).startsWith(QStringLiteral("node 2 asked whether it would win: nobody answered")),
+             qPrintable(QuorumCanvas::story(canvas.elections().back())));
+    // It comes to nothing: the one before is still the last that was won.
+    feed.ms += 1'000;
+    feed.role(2, event::QuorumRole::follower, 1, 1, event::QuorumCause::pre_votes_lost);
+    look();
+    QVERIFY2(canvas.awaited().contains(QStringLiteral("1 of 3 voters")), qPrintable(canvas.awaited()));
+    QVERIFY(canvas.previous());
+    feed.ms += 1'000;
+    feed.role(2, event::QuorumRole::candidate, 2, -1, event::QuorumCause::pre_votes_won);
+    feed.role(2, event::QuorumRole::leader, 2, 2, event::QuorumCause::votes_won);
+    look();
+    QVERIFY(canvas.awaited().isEmpty() && !canvas.previous());
+  }
+
   // A window that opens later sees only who leads: it does not say that this took no time.
   void whatWasNotWatchedIsNotTold() {
     Feed feed;
@@ -388,9 +490,13 @@ class TestQuorum : public QObject {
       }
       return out;
     };
-    QCOMPARE(works(quorum_effects(false)), (std::vector<Works>{Works::yes, Works::yes, Works::yes}));
+    QCOMPARE(works(quorum_effects(MetadataChanges::would_wait)), (std::vector<Works>{Works::yes, Works::yes, Works::yes}));
+    QCOMPARE(quorum_effects(MetadataChanges::would_wait)[4].why, QStringLiteral("would wait"));
+    QCOMPARE(quorum_effects(MetadataChanges::wait_for_election)[4].why, QStringLiteral("waits for the election"));
+    QCOMPARE(quorum_effects(MetadataChanges::wait_for_election)[4].works, Works::no);
     Feed feed;
     feed.quorum();
+    QCOMPARE(metadata_changes(feed.facts()), MetadataChanges::commit);
     feed(event::TopicCreated{kTopic, "orders", false});
     feed(event::TopicCreated{Uuid{1, 2}, "__consumer_offsets", true});
     const std::vector<BrokerId> all{BrokerId(1), BrokerId(2), BrokerId(3)};
@@ -400,14 +506,14 @@ class TestQuorum : public QObject {
     feed(event::PartitionChanged{Uuid{1, 2}, PartitionIndex(0), BrokerId(1), LeaderEpoch(1), 1, all, all});
     DataReach reach = fault_facts(*feed.reducer.publish(), {}, 0).reach;
     QCOMPARE(reach.partitions, (DataReach::Count{4, 4, 4}));
-    QCOMPARE(works(quorum_effects(false, &reach)), (std::vector<Works>{Works::yes, Works::yes, Works::yes}));
+    QCOMPARE(works(quorum_effects(MetadataChanges::wait_for_majority, &reach)), (std::vector<Works>{Works::yes, Works::yes, Works::yes}));
     // Two of three are killed: one partition is whole, one is only written with acks=1, and no commit is answered.
     feed(event::NodeStopped{BrokerId(2), false}, 2);
     feed(event::NodeStopped{BrokerId(3), false}, 3);
     reach = fault_facts(*feed.reducer.publish(), {}, 0).reach;
     QCOMPARE(reach.partitions, (DataReach::Count{4, 2, 0}));
     QCOMPARE(reach.coordinators, (DataReach::Count{1, 1, 0}));
-    const std::vector<QuorumEffect> now = quorum_effects(false, &reach);
+    const std::vector<QuorumEffect> now = quorum_effects(MetadataChanges::wait_for_majority, &reach);
     QCOMPARE(works(now), (std::vector<Works>{Works::partly, Works::partly, Works::no}));
     QCOMPARE(now[0].why, QStringLiteral("acks=1 in 2 of 4, acks=all in 0"));
     QCOMPARE(now[2].why, QStringLiteral("waits for in-sync replicas"));
@@ -416,7 +522,7 @@ class TestQuorum : public QObject {
     paused.node = 1;
     paused.paused = true;
     reach = fault_facts(*feed.reducer.publish(), {paused}, 0).reach;
-    QCOMPARE(works(quorum_effects(false, &reach)), (std::vector<Works>{Works::no, Works::no, Works::no}));
+    QCOMPARE(works(quorum_effects(MetadataChanges::wait_for_majority, &reach)), (std::vector<Works>{Works::no, Works::no, Works::no}));
   }
 
   void aStoryOfControllersAndBrokers() {

@@ -587,7 +587,24 @@ class TestOperatePages : public QObject {
     QVERIFY2(!board->accessibleDescription().contains(QStringLiteral("12 ms")),
              qPrintable(board->accessibleDescription()));
     QVERIFY(!board->accessibleDescription().contains(QStringLiteral("Last tried")));
-    QCOMPARE(board->accessibleName(), QStringLiteral("What works without a majority"));
+    // What is only imagined is said as such, and what is so as of now.
+    QCOMPARE(board->accessibleName(), QStringLiteral("If the majority were lost"));
+    QVERIFY2(board->accessibleDescription().contains(QStringLiteral("Elect a partition leader: would wait")),
+             qPrintable(board->accessibleDescription()));
+    QVERIFY(board->accessibleDescription().contains(QStringLiteral("Not so now")));
+    session_->stopNode(2);
+    frame();
+    QCOMPARE(board->accessibleName(), QStringLiteral("What works now, without a majority"));
+    QVERIFY(board->accessibleDescription().contains(QStringLiteral("Elect a partition leader: does not work, waits for a majority")));
+    open({.nodes = 3});
+    window_->showPage(QStringLiteral("quorum"));
+    session_->stopNode(1);  // it led: the other two will elect one of them
+    frame();
+    const auto buttons = window_->currentPage()->findChildren<Button*>();
+    const auto test =
+        std::find_if(buttons.begin(), buttons.end(), [](const Button* b) { return b->accessibleName() == QLatin1String("Test: Produce"); });
+    QVERIFY(test != buttons.end());
+    QCOMPARE((*test)->parentWidget()->accessibleName(), QStringLiteral("What works now, until a controller leads"));
   }
 };
 
