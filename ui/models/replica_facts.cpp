@@ -186,6 +186,32 @@ PartitionFacts partition_facts(const observe::ClusterView& view, const observe::
   return out;
 }
 
+LeaderText leader_text(const observe::ClusterView& view, const observe::PartitionView& partition, const PartitionFacts& facts) {
+  const auto may_lead = [&](const ReplicaFacts& r) { return r.in_sync && r.online && !r.silenced && r.node != partition.leader.value(); };
+  if (partition.leader == kNoBroker) {
+    QStringList waited;
+    for (const BrokerId id : partition.isr.empty() ? partition.elr : partition.isr) {
+      waited << QString::number(id.value());
+    }
+    return {waited.isEmpty() ? Words::tr("no leader: no replica in sync runs")
+                             : Words::tr("no leader until node %1 is back").arg(waited.join(Words::tr(" or ", "between node ids"))),
+            true};
+  }
+  const int leader = partition.leader.value();
+  if (facts.leader_gone) {
+    if (std::none_of(facts.replicas.begin(), facts.replicas.end(), may_lead)) {
+      return {Words::tr("leader node %1 is gone, no other replica may lead").arg(leader), true};
+    }
+    return {running_voters(view).majority() ? Words::tr("leader node %1 is gone, an election is awaited").arg(leader)
+                                            : Words::tr("leader node %1 is gone, no majority of controllers elects another").arg(leader),
+            true};
+  }
+  if (facts.leader_paused) {
+    return {Words::tr("leader node %1, paused").arg(leader), false, true};
+  }
+  return {Words::tr("leader node %1").arg(leader)};
+}
+
 Bereft bereft_of(const observe::ClusterView& view, const std::vector<NodeCondition>& conditions, std::int32_t node) {
   const NodesOut out_now = nodes_out(view, conditions);
   const auto may_lead = [&](BrokerId id) {

@@ -57,6 +57,16 @@ struct KnownCounters {
 };
 [[nodiscard]] KnownCounters known_counters(const observe::PartitionView& partition);
 
+// Who leads, for a heading: "leader node 2", or that it is gone and what is awaited.
+struct LeaderText {
+  QString text;
+  bool fails = false;  // nobody leads at this moment
+  bool warns = false;
+  friend bool operator==(const LeaderText&, const LeaderText&) = default;
+};
+
+[[nodiscard]] LeaderText leader_text(const observe::ClusterView& view, const observe::PartitionView& partition, const PartitionFacts& facts);
+
 // What becomes of the partitions that a node leads, should it end now.
 struct Bereft {
   int move = 0;  // another replica that runs is in sync

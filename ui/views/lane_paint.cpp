@@ -119,11 +119,7 @@ void LaneView::paintExpanded(QPainter& p, int partition, const Place& place, con
   for (const BrokerId node : view.isr) {
     isr << QString::number(node.value());
   }
-  const QString leader = view.leader == kNoBroker ? tr("no leader") : tr("leader node %1").arg(view.leader.value());
-  const QString about = tr("%1 · epoch %2 · in-sync %3")
-                            .arg(leader)
-                            .arg(view.leader_epoch.value())
-                            .arg(isr.isEmpty() ? tr("none") : isr.join(QLatin1Char(' ')));
+  const QString about = tr(" · epoch %1 · in-sync %2").arg(view.leader_epoch.value()).arg(isr.isEmpty() ? tr("none") : isr.join(QLatin1Char(' ')));
   const observe::ReplicaView* main = view.replica(view.leader);
   QString size;
   if (main != nullptr && main->counters) {
@@ -134,14 +130,21 @@ void LaneView::paintExpanded(QPainter& p, int partition, const Place& place, con
                                           tr("%Ln segments", nullptr, segments));
   }
   const double size_width = text_width(size, FontRole::caption);
-  text_fit(p, 30 + text_width(name, FontRole::data_strong) + 12, y, whole - 30 - 60 - size_width, about,
-           FontRole::control, c.text2);
+  // That nobody leads comes before all else, and in its colour.
+  const LeaderText& led = here.leads;
+  const double about_x = 30 + text_width(name, FontRole::data_strong) + 12;
+  const double about_end = whole - Metrics::kPagePadding - size_width - (size.isEmpty() ? 0 : 16);
+  text_fit(p, about_x, y, about_end - about_x, led.text, FontRole::control, led.fails ? c.err_t : led.warns ? c.warn_t : c.text2);
+  const double rest_x = about_x + text_width(led.text, FontRole::control);
+  if (rest_x + 40 < about_end) {
+    text_fit(p, rest_x, y, about_end - rest_x, about, FontRole::control, c.text2);
+  }
   text_right(p, whole - Metrics::kPagePadding, y, size, FontRole::caption, c.text2);
   if (selected) {
     p.fillRect(QRectF(0, place.top + 4, 3, m::kHeader - 8), c.leader);
   }
   // Ruler, flags, lanes, segments, groups.
-  text_left(p, 30, place.ruler + 8, tr("offset"), FontRole::caption, c.text2);
+  text_left(p, 30, place.ruler + 8, tr("offsets of p%1").arg(partition), FontRole::caption, c.text2);
   paintRuler(p, place.ruler, axis);
   const std::vector<int> order = replicaOrder(view);
   const double lanes_bottom = place.segments - 4;
@@ -214,6 +217,11 @@ void LaneView::paintCollapsed(QPainter& p, int partition, const Place& place, co
   if (here.leader.leo > here.leader.start && to > from) {
     const QString first = format_offset(from);
     const double end_x = plotLeft() + std::clamp(axis.x(to), 0.0, plotWidth());
+    // Its own axis: the ruler above belongs to another partition.
+    const double base = std::round(lane_rect.bottom()) + 2;
+    paint_hline(p, std::round(from_x), std::round(end_x), base, c.control);
+    paint_vline(p, std::round(from_x), base, base + 4, c.control);
+    paint_vline(p, std::round(end_x) - 1, base, base + 4, c.control);
     // Pins keep their places; words step aside to the right.
     std::vector<double> pins;
     for (const std::int64_t at : here.committed) {
@@ -298,7 +306,8 @@ void LaneView::paintLane(QPainter& p, const QRectF& rect, const OffsetAxis& axis
     const QString name = tr("node %1").arg(replica.node.value());
     text_left(p, 48, y, name, leads ? FontRole::data_strong : FontRole::data, c.text);
     if (leads) {
-      text_left(p, 48 + text_width(name, FontRole::data_strong) + 10, y, tr("leader"), FontRole::caption, c.text2);
+      text_left(p, 48 + text_width(name, FontRole::data_strong) + 10, y, replica.online ? tr("leader") : tr("led"), FontRole::caption,
+                replica.online ? c.text2 : c.err_t);
     } else if (state == ReplicaState::offline) {
       text_left(p, 48 + text_width(name, FontRole::data) + 10, y, tr("offline"), FontRole::caption, c.err_t);
     }
@@ -340,7 +349,7 @@ void LaneView::paintLane(QPainter& p, const QRectF& rect, const OffsetAxis& axis
   }
   const double label_x = rect.right() + 16;
   const double at_end = axis.x(here.leader.leo);
-  if (leads && at_end >= -1 && at_end <= rect.width() + 1) {
+  if (leads && replica.online && at_end >= -1 && at_end <= rect.width() + 1) {
     const double x = rect.left() + std::round(at_end) + 3;
     triangle(p, {QPointF(x, y - 5), QPointF(x + 6, y), QPointF(x, y + 5)}, c.leader);
   }

@@ -2,16 +2,16 @@
 // What the lanes know and how they are moved; lane_paint.cpp has how they look.
 #include "ui/views/lane_view.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include <QDateTime>
 #include <QKeyEvent>
 #include <QLocale>
 #include <QMouseEvent>
 #include <QScrollBar>
 #include <QWheelEvent>
-#include <algorithm>
-#include <cmath>
 
-#include "ui/models/replica_facts.h"
 #include "ui/painting/shapes.h"
 #include "ui/painting/text.h"
 #include "ui/theme/theme.h"
@@ -130,6 +130,7 @@ void LaneView::refreshAll() {
   Q_EMIT contentChanged();
   update();
   readVisible();
+  Q_EMIT sampled();
 }
 
 void LaneView::takeView(const observe::ViewPtr& view) {
@@ -234,13 +235,20 @@ bool LaneView::sampleLane(int partition, Lane& lane) {
     committed.push_back(offset);
   }
   std::vector<Note> notes;
-  if (view->replicas.size() > 1 && expanded_.contains(partition)) {
-    for (ReplicaFacts& r : partition_facts(*view_, topicView(), *view, wall_(), conditions_).replicas) {
-      notes.push_back({std::move(r.note), r.warns, r.fails, r.holds, r.leaves_ms >= 0 || (r.online && r.warns)});
+  LeaderText leads;
+  if (expanded_.contains(partition)) {
+    PartitionFacts facts = partition_facts(*view_, topicView(), *view, wall_(), conditions_);
+    leads = leader_text(*view_, *view, facts);
+    for (ReplicaFacts& r : facts.replicas) {
+      if (view->replicas.size() > 1) {
+        notes.push_back({std::move(r.note), r.warns, r.fails, r.holds, r.leaves_ms >= 0 || (r.online && r.warns)});
+      }
     }
   }
-  const bool changed = leader != lane.leader || replicas != lane.replicas || committed != lane.committed || notes != lane.notes;
+  const bool changed =
+      leads != lane.leads || leader != lane.leader || replicas != lane.replicas || committed != lane.committed || notes != lane.notes;
   lane.notes = std::move(notes);
+  lane.leads = std::move(leads);
   if (leader.leo < lane.leader.leo) {
     lane.cache.clear();  // truncated, or another log under the same name
     lane.batches.clear();
@@ -270,6 +278,17 @@ void LaneView::sample() {
     }
   }
   readVisible();
+  Q_EMIT sampled();
+}
+
+std::optional<LaneView::Levels> LaneView::levelsOf(int partition) const {
+  const Lane* here = laneIfAny(partition);
+  return here == nullptr ? std::nullopt : std::optional(here->leader);
+}
+
+LeaderText LaneView::leaderText(int partition) const {
+  const Lane* here = laneIfAny(partition);
+  return here == nullptr ? LeaderText() : here->leads;
 }
 
 // Plates that would overlap take another row, and the lanes below make room; a row that was not needed for a while goes again, so
@@ -641,6 +660,7 @@ void LaneView::setScroll(double y) {
   objectsChanged();
   update();
   readVisible();
+  Q_EMIT sampled();
 }
 
 void LaneView::setExpanded(int partition, bool on) {
@@ -742,8 +762,12 @@ QString LaneView::objectSentence(int index) const {
   if (view == nullptr) {
     return tr("Partition %1, not known yet").arg(index);
   }
-  QString text = tr("%1 partition %2, leader %3").arg(topic_).arg(index).arg(
-      view->leader == kNoBroker ? tr("none") : tr("node %1").arg(view->leader.value()));
+  const bool told = here != nullptr && !here->leads.text.isEmpty();
+  QString text = told ? tr("%1 partition %2, %3").arg(topic_).arg(index).arg(here->leads.text)
+                      : tr("%1 partition %2, leader %3")
+                            .arg(topic_)
+                            .arg(index)
+                            .arg(view->leader == kNoBroker ? tr("none") : tr("node %1").arg(view->leader.value()));
   if (here != nullptr) {
     const Levels& l = here->leader;
     text += tr(", log start %1, last stable offset %2, high watermark %3, log end %4")

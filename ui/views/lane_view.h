@@ -9,17 +9,19 @@
 // the pointer, Shift+drag pans, dragging over offsets selects a range.
 #pragma once
 
-#include <QElapsedTimer>
-#include <QPointer>
-#include <QTimer>
 #include <deque>
 #include <functional>
 #include <map>
 #include <optional>
 #include <set>
 
+#include <QElapsedTimer>
+#include <QPointer>
+#include <QTimer>
+
 #include "ui/geometry/flag_layout.h"
 #include "ui/geometry/offset_axis.h"
+#include "ui/models/replica_facts.h"
 #include "ui/session/session.h"
 #include "ui/session/session_nodes.h"
 #include "ui/views/object_canvas.h"
@@ -79,10 +81,27 @@ class LaneView : public ObjectCanvas {
   // Reads the counters, so that what somebody says beside the lanes is of the same moment.
   void sample();
 
+  struct Levels {
+    std::int64_t start = 0;
+    std::int64_t lso = 0;
+    std::int64_t hw = 0;
+    std::int64_t leo = 0;
+    friend bool operator==(const Levels&, const Levels&) = default;
+  };
+
+  // Partitions that are in sight: the first, and the last + 1.
+  [[nodiscard]] std::pair<int, int> inSight() const { return visiblePartitions(); }
+
+  // As a partition was drawn last, so that numbers elsewhere are the same; nullopt: it was not.
+  [[nodiscard]] std::optional<Levels> levelsOf(int partition) const;
+  // What the heading of an opened partition says of its leader.
+  [[nodiscard]] LeaderText leaderText(int partition) const;
+
  signals:
   void contentChanged();           // height or partitions
   void scrollRequested(double y);  // to show what the keyboard reached
   void modeChanged();
+  void sampled();  // what is in sight was looked at
 
  protected:
   void paintCanvas(QPainter& painter, const QRectF& exposed) override;
@@ -99,13 +118,6 @@ class LaneView : public ObjectCanvas {
   void hideEvent(QHideEvent* event) override;
 
  private:
-  struct Levels {
-    std::int64_t start = 0;
-    std::int64_t lso = 0;
-    std::int64_t hw = 0;
-    std::int64_t leo = 0;
-    friend bool operator==(const Levels&, const Levels&) = default;
-  };
   struct Note {  // about a replica, beside its lane
     QString text;
     bool warns = false;
@@ -118,6 +130,7 @@ class LaneView : public ObjectCanvas {
     Levels leader;
     std::vector<Levels> replicas;           // as in PartitionView::replicas
     std::vector<Note> notes;                // likewise
+    LeaderText leads;                       // of an opened one
     std::vector<std::int64_t> committed;    // of the shown groups
     RecordCache cache;
     std::deque<geometry::Run> batches;      // appended while looked at, newest last

@@ -36,6 +36,7 @@ constexpr int kSelectionRows = 200;
 constexpr int kDrawerRows = 3;
 constexpr int kDrawerHead = 27;
 constexpr int kRoomForDrawer = 540;
+constexpr int kCountedAtOnce = 64;  // partitions: with every look at the lanes; more of them, a few times a second
 constexpr int kRoomForSize = 800;
 constexpr int kRoomForGroups = 700;  // where less is left, names beside it would be cut
 
@@ -239,6 +240,11 @@ PartitionsPage::PartitionsPage(QWidget* parent)
   connect(lanes_, &ObjectCanvas::selectionRequested, this, &Page::selectionRequested);
   connect(lanes_, &ObjectCanvas::openRequested, this, &Page::openRequested);
   connect(lanes_, &LaneView::contentChanged, this, &PartitionsPage::refreshScroll);
+  connect(lanes_, &LaneView::sampled, this, [this] {
+    if (session() != nullptr && lanes_->partitionCount() <= kCountedAtOnce) {
+      countStatistics();  // lanes and numbers that anybody can add up are of one moment
+    }
+  });
   connect(lanes_, &LaneView::modeChanged, this, &PartitionsPage::refreshMode);
   connect(lanes_, &LaneView::scrollRequested, this, [this](double y) {
     bar_->setValue(static_cast<int>(y));
@@ -525,6 +531,12 @@ void PartitionsPage::sampleRates() {
 
 void PartitionsPage::refreshStatistics() {
   lanes_->sample();
+  if (lanes_->partitionCount() > kCountedAtOnce) {
+    countStatistics();
+  }
+}
+
+void PartitionsPage::countStatistics() {
   const observe::ViewPtr now = view() ? view() : session()->view();
   const observe::TopicView* t = topicView();
   if (t == nullptr) {
@@ -536,20 +548,27 @@ void PartitionsPage::refreshStatistics() {
   std::int64_t segments = 0;
   std::int64_t above = 0;
   std::int64_t biggest = 0;
-  for (const auto& partition : t->partitions) {
-    // What a leader that has ended held, the replica that is farthest has too.
-    const KnownCounters known = partition ? known_counters(*partition) : KnownCounters();
-    if (known.counters == nullptr) {
-      continue;
+  // What is in sight is counted as it is drawn, also where nobody has it any more.
+  const auto [first, last] = lanes_->inSight();
+  const auto levels_of = [this, first = first, last = last](std::size_t i, const event::ReplicaCounters* c) {
+    const auto at = static_cast<int>(i);
+    std::optional<LaneView::Levels> drawn = at >= first && at < last ? lanes_->levelsOf(at) : std::nullopt;
+    if (!drawn && c != nullptr) {
+      drawn = {c->log_start_offset.get(), 0, c->high_watermark.get(), c->log_end_offset.get()};
     }
-    const event::ReplicaCounters& c = *known.counters;
-    const std::int64_t leo = c.log_end_offset.get();
-    const std::int64_t length = std::max<std::int64_t>(0, leo - c.log_start_offset.get());
+    return drawn.value_or(LaneView::Levels());
+  };
+  for (std::size_t i = 0; i < t->partitions.size(); ++i) {
+    // What a leader that has ended held, the replica that is farthest has too.
+    const auto& partition = t->partitions[i];
+    const event::ReplicaCounters* c = partition ? known_counters(*partition).counters : nullptr;
+    const LaneView::Levels levels = levels_of(i, c);
+    const std::int64_t length = std::max<std::int64_t>(0, levels.leo - levels.start);
     held += length;
     biggest = std::max(biggest, length);
-    bytes += c.size_bytes.get();
-    segments += std::max<std::int64_t>(1, c.segments.get());
-    above += std::max<std::int64_t>(0, leo - c.high_watermark.get());
+    bytes += c == nullptr ? 0 : c->size_bytes.get();
+    segments += c == nullptr ? 0 : std::max<std::int64_t>(1, c->segments.get());
+    above += std::max<std::int64_t>(0, levels.leo - levels.hw);
   }
   std::int64_t worst = -1;
   QString worst_group;
@@ -563,7 +582,7 @@ void PartitionsPage::refreshStatistics() {
       const auto* counters = known_counters(*t->partitions[index]).counters;
       const std::int64_t offset = c.counters->offset.get();
       if (counters != nullptr && offset >= 0) {
-        lag = std::max<std::int64_t>(0, lag) + std::max<std::int64_t>(0, counters->high_watermark.get() - offset);
+        lag = std::max<std::int64_t>(0, lag) + std::max<std::int64_t>(0, levels_of(index, counters).hw - offset);
       }
     }
     if (lag > worst) {
@@ -574,9 +593,11 @@ void PartitionsPage::refreshStatistics() {
   std::vector<StatisticsStrip::Value> values;
   values.push_back({format_count(held), tr("offsets in the log")});
   values.push_back({format_bytes(bytes), tr("%Ln segments", nullptr, static_cast<int>(segments))});
-  const QString none = in_.measured() ? QStringLiteral("0/s") : QStringLiteral("–");
-  const QString in_rate = format_rate(in_.records_per_second());
-  const QString out_rate = format_rate(out_.records_per_second());
+  // Where nobody leads nothing flows, whatever the last seconds had.
+  const bool led = std::any_of(t->partitions.begin(), t->partitions.end(), [](const auto& p) { return p && known_counters(*p).leads; });
+  const QString none = in_.measured() || !led ? QStringLiteral("0/s") : tr("measuring", "in place of a rate");
+  const QString in_rate = led ? format_rate(in_.records_per_second()) : QString();
+  const QString out_rate = led ? format_rate(out_.records_per_second()) : QString();
   values.push_back({in_rate.isEmpty() ? none : in_rate, tr("records in")});
   values.push_back({out_rate.isEmpty() ? none : out_rate, tr("records out")});
   values.push_back({format_count(above), tr("above the high watermark"), above > 0});

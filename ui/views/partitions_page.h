@@ -56,6 +56,7 @@ class PartitionsPage : public Page, public CommandSource {
   void refreshScroll();
   void refreshMode();
   void refreshStatistics();
+  void countStatistics();
   // What the leaders of the shown topic took in and handed out since it was asked last.
   std::pair<Flow, Flow> rise();
   void sampleRates();

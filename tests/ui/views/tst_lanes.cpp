@@ -89,6 +89,8 @@ class TestLanes : public QObject {
   void every_partition_has_a_sentence();
   void nothing_changes_nothing_is_painted();
   void statistics_add_up();
+  void statistics_are_of_the_moment_of_the_lanes();
+  void a_heading_says_that_its_leader_is_gone();
   void rates_wait_for_their_own_second();
   void table_form_has_every_replica();
   void reads_are_bounded();
@@ -321,6 +323,49 @@ void TestLanes::statistics_add_up() {
   QCOMPARE(f.page.statistics()->values()[0].value, QLocale().toString(static_cast<qlonglong>(held)));
 }
 
+// Whoever adds up what the lanes say comes to what stands above them.
+void TestLanes::statistics_are_of_the_moment_of_the_lanes() {
+  Fixture f;
+  for (int i = 0; i < 5; ++i) {
+    f.session.tick(300);
+    f.lanes().sample();  // as for a frame; the numbers' own time has not come
+    std::int64_t drawn = 0;
+    for (int p = 0; p < 3; ++p) {
+      QVERIFY(f.lanes().levelsOf(p).has_value());
+      drawn += f.lanes().levelsOf(p)->leo - f.lanes().levelsOf(p)->start;
+    }
+    QCOMPARE(f.page.statistics()->values()[0].value, QLocale().toString(static_cast<qlonglong>(drawn)));
+  }
+}
+
+void TestLanes::a_heading_says_that_its_leader_is_gone() {
+  FakeSession::Options options;
+  options.nodes = 3;
+  Fixture f(options);
+  const int leader = f.session.view()->find_topic("demo.orders")->partitions[0]->leader.value();
+  QCOMPARE(f.lanes().leaderText(0), (LeaderText{QStringLiteral("leader node %1").arg(leader)}));
+  f.session.stopNode(leader);
+  f.frame(100);
+  f.settle();
+  QCOMPARE(f.lanes().leaderText(0), (LeaderText{QStringLiteral("leader node %1 is gone, an election is awaited").arg(leader), true}));
+  QVERIFY(f.lanes().objectSentence(0).contains(QStringLiteral("is gone, an election is awaited")));
+  // It is painted as what is wrong.
+  const QImage image = f.lanes().grab().toImage();
+  const QColor wrong = Theme::current().colors().err_t;
+  bool found = false;
+  for (int x = 60; x < 400; ++x) {
+    for (int y = 4; y < 30; ++y) {
+      found = found || image.pixelColor(x, y) == wrong;
+    }
+  }
+  QVERIFY(found);
+  // Two of three are gone: who could lead is not elected.
+  f.session.stopNode(leader % 3 + 1);
+  f.frame(100);
+  f.settle();
+  QVERIFY2(f.lanes().leaderText(0).text.contains(QStringLiteral("no majority of controllers")), qPrintable(f.lanes().leaderText(0).text));
+}
+
 void TestLanes::rates_wait_for_their_own_second() {
   Fixture f;
   const auto came = [&] { return f.page.statistics()->values()[2].value; };
@@ -328,22 +373,22 @@ void TestLanes::rates_wait_for_their_own_second() {
     f.frame(100);
     return came();
   };
-  QTRY_VERIFY_WITH_TIMEOUT(frames() != QStringLiteral("–") && came() != QStringLiteral("0/s"), 5'000);
+  QTRY_VERIFY_WITH_TIMEOUT(frames() != QStringLiteral("measuring") && came() != QStringLiteral("0/s"), 5'000);
   // Somebody looks at another page for a while.
   f.page.hide();
-  QTRY_COMPARE_WITH_TIMEOUT(came(), QStringLiteral("–"), 5'000);
+  QTRY_COMPARE_WITH_TIMEOUT(came(), QStringLiteral("measuring"), 5'000);
   for (int i = 0; i < 50; ++i) {
     f.session.tick(100);
   }
   f.page.show();
   f.frame(100);
-  QCOMPARE(came(), QStringLiteral("–"));
+  QCOMPARE(came(), QStringLiteral("measuring"));
   QString first;
-  QTRY_VERIFY_WITH_TIMEOUT((first = frames()) != QStringLiteral("–"), 5'000);
+  QTRY_VERIFY_WITH_TIMEOUT((first = frames()) != QStringLiteral("measuring"), 5'000);
   QVERIFY2(first != QStringLiteral("0/s"), qPrintable(first));
   // Another topic is another rate.
   f.page.setTopic(QStringLiteral("orders-state"));
-  QCOMPARE(came(), QStringLiteral("–"));
+  QCOMPARE(came(), QStringLiteral("measuring"));
 }
 
 void TestLanes::table_form_has_every_replica() {
