@@ -2,11 +2,16 @@
 // What a frame costs with 10,000 partitions: taking the view, sampling counters and painting, per page.
 // Measured in processor time of the UI thread, so that other work on the machine does not count. Prints p50 and p95;
 // the budget is 8 ms, and the test fails at twice that: the processor is shared, and caches are cold in a test.
-#include <QApplication>
-#include <QtTest>
 #include <algorithm>
 #include <ctime>
 #include <memory>
+#include <utility>
+#include <vector>
+
+#include <QApplication>
+#include <QImage>
+#include <QPainter>
+#include <QtTest>
 
 #include "tests/ui/support/fake_session.h"
 #include "ui/theme/theme.h"
@@ -21,6 +26,9 @@ using namespace hw::ui;
 namespace {
 
 constexpr double kLimitMs = 16;
+// A machine that others use, too, has stretches in which everything takes twice as long. The same work beside each frame tells: what it
+// takes where nothing else runs is about kReferenceMs, and the limit grows by what it takes more.
+constexpr double kReferenceMs = 2.6;
 
 double thread_ms() {
   timespec now{};
@@ -33,14 +41,30 @@ struct Cost {
   double p95 = 0;
 };
 
+// Paints a canvas of the page's size: what a frame does most of, in an amount that no change of the window alters.
+double reference_ms() {
+  static const QImage above = [] {
+    QImage image(2560, 1440, QImage::Format_ARGB32_Premultiplied);
+    image.fill(QColor(10, 20, 30, 128));
+    return image;
+  }();
+  static QImage canvas(2560, 1440, QImage::Format_ARGB32_Premultiplied);
+  const double start = thread_ms();
+  canvas.fill(Qt::black);
+  QPainter(&canvas).drawImage(0, 0, above);
+  return thread_ms() - start;
+}
+
 Cost cost_of(std::vector<double> ms) {
   std::sort(ms.begin(), ms.end());
   return {ms[ms.size() / 2], ms[ms.size() * 95 / 100]};
 }
 
+// Of the frames, and of the reference between them.
 template <typename Before>
-Cost measure(Page& page, FakeSession& session, Before before) {
+std::pair<Cost, Cost> measure(Page& page, FakeSession& session, Before before) {
   std::vector<double> ms;
+  std::vector<double> reference;
   for (int i = 0; i < 80; ++i) {
     session.tick(33);  // the fake's own work is not the window's
     before(i);
@@ -55,9 +79,10 @@ Cost measure(Page& page, FakeSession& session, Before before) {
     QCoreApplication::processEvents();  // paints what the frame marked
     if (i >= 10) {
       ms.push_back(thread_ms() - start);
+      reference.push_back(reference_ms());
     }
   }
-  return cost_of(std::move(ms));
+  return {cost_of(std::move(ms)), cost_of(std::move(reference))};
 }
 
 }  // namespace
@@ -128,9 +153,11 @@ void TestScale::frame_work() {
   QCoreApplication::processEvents();
   shown->deliverFrame();
   shown->setSelection(huge && page == QLatin1String("groups") ? Selection::ofGroup(QStringLiteral("crowd")) : Selection::ofTopic(topic));
-  const Cost cost = measure(*shown, session, [&](int) { now += 33; });
-  qInfo("frame with 10,000 partitions, %s: p50 %.2f ms, p95 %.2f ms", QTest::currentDataTag(), cost.p50, cost.p95);
-  QVERIFY2(cost.p95 <= kLimitMs, qPrintable(QString::number(cost.p95)));
+  const auto [cost, reference] = measure(*shown, session, [&](int) { now += 33; });
+  const double limit = kLimitMs * std::max(1.0, reference.p95 / kReferenceMs);
+  qInfo("frame with 10,000 partitions, %s: p50 %.2f ms, p95 %.2f ms; the reference %.2f and %.2f ms, so that %.1f are allowed",
+        QTest::currentDataTag(), cost.p50, cost.p95, reference.p50, reference.p95, limit);
+  QVERIFY2(cost.p95 <= limit, qPrintable(QString::number(cost.p95)));
 }
 
 QTEST_MAIN(TestScale)
