@@ -52,7 +52,7 @@ int severity(LagStatus status) {
   return 0;
 }
 
-Glyph glyph_of(LagStatus status) {
+Glyph glyph_of(LagStatus status, bool has_members) {
   switch (status) {
     case LagStatus::ok:
       return Glyph::disc;
@@ -62,8 +62,9 @@ Glyph glyph_of(LagStatus status) {
     case LagStatus::rewound:
       return Glyph::quarter;
     case LagStatus::stalled:
-    case LagStatus::stopped:
       return Glyph::cross;
+    case LagStatus::stopped:
+      return has_members ? Glyph::cross : Glyph::ring;
   }
   return Glyph::none;
 }

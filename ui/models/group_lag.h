@@ -32,7 +32,8 @@ struct PartitionLag {
 
 enum class LagStatus : std::uint8_t { ok, measuring, slow, stalled, stopped, rewound };
 [[nodiscard]] int severity(LagStatus status);   // larger is worse
-[[nodiscard]] Glyph glyph_of(LagStatus status);
+// A group that stopped because nobody is there any more stands still on purpose, as far as anybody can tell: no fault.
+[[nodiscard]] Glyph glyph_of(LagStatus status, bool has_members);
 [[nodiscard]] QString status_word(LagStatus status);
 [[nodiscard]] QString status_rule(LagStatus status);  // why it is called so, one sentence
 

@@ -147,10 +147,7 @@ GroupStatus group_status(const GroupFacts& f) {
   if (!f.lag_known) {
     return {words(QT_TRANSLATE_NOOP("hw::ui::GroupModel", "no position")), Glyph::ring, 0};
   }
-  if (f.status == LagStatus::stopped && f.group->members.empty()) {
-    return {status_word(f.status), Glyph::ring, severity(f.status)};  // as the rail has it: nobody reads, and that is no fault
-  }
-  return {status_word(f.status), glyph_of(f.status), severity(f.status)};
+  return {status_word(f.status), glyph_of(f.status, !f.group->members.empty()), severity(f.status)};
 }
 
 QString state_rule(const observe::GroupView& group) {
@@ -421,9 +418,9 @@ void GroupModel::update(const observe::ClusterView& view, std::int64_t now_ms) {
     resort = resort || (severe != std::exchange(known.severity, severe) && sort_column_ == status);
     known.dirty = known.dirty || f.group->rebalancing_since.ms > 0;
     ticking_ = ticking_ || f.lag_records > 0 || f.group->rebalancing_since.ms > 0;
-    const bool left = f.status == LagStatus::stopped && f.group->members.empty();  // on purpose, as far as anybody can tell
-    if (severity(f.status) >= severity(LagStatus::slow) && attention_ != Glyph::cross && !left) {
-      attention_ = glyph_of(f.status);
+    const Glyph mark = glyph_of(f.status, !f.group->members.empty());
+    if (severity(f.status) >= severity(LagStatus::slow) && attention_ != Glyph::cross && mark != Glyph::ring) {
+      attention_ = mark;
     }
     if (!matcher_ || matcher_(f)) {
       wanted.push_back(id);

@@ -437,8 +437,7 @@ bool ClusterModel::judgeGroups() {
       sentence = tr("%1 of the %Ln partition(s) that it reads have no leader that answers", nullptr, reads).arg(format_count(stand));
     } else if (severity(status) >= severity(LagStatus::slow)) {
       word = status_word(status);
-      // Whose members are gone stands still on purpose, as far as anybody can tell.
-      glyph = status == LagStatus::stopped && group.members.empty() ? Glyph::ring : glyph_of(status);
+      glyph = glyph_of(status, !group.members.empty());
       sentence = status_rule(status);
     }
     changed = changed || word != group.trouble || sentence != group.trouble_sentence;

@@ -548,6 +548,7 @@ void PartitionsPage::countStatistics() {
   std::int64_t segments = 0;
   std::int64_t above = 0;
   std::int64_t biggest = 0;
+  bool led = false;
   // What is in sight is counted as it is drawn, also where nobody has it any more.
   const auto [first, last] = lanes_->inSight();
   const auto levels_of = [this, first = first, last = last](std::size_t i, const event::ReplicaCounters* c) {
@@ -561,7 +562,9 @@ void PartitionsPage::countStatistics() {
   for (std::size_t i = 0; i < t->partitions.size(); ++i) {
     // What a leader that has ended held, the replica that is farthest has too.
     const auto& partition = t->partitions[i];
-    const event::ReplicaCounters* c = partition ? known_counters(*partition).counters : nullptr;
+    const KnownCounters known = partition ? known_counters(*partition) : KnownCounters();
+    const event::ReplicaCounters* c = known.counters;
+    led = led || known.leads;
     const LaneView::Levels levels = levels_of(i, c);
     const std::int64_t length = std::max<std::int64_t>(0, levels.leo - levels.start);
     held += length;
@@ -594,7 +597,6 @@ void PartitionsPage::countStatistics() {
   values.push_back({format_count(held), tr("offsets in the log")});
   values.push_back({format_bytes(bytes), tr("%Ln segments", nullptr, static_cast<int>(segments))});
   // Where nobody leads nothing flows, whatever the last seconds had.
-  const bool led = std::any_of(t->partitions.begin(), t->partitions.end(), [](const auto& p) { return p && known_counters(*p).leads; });
   const QString none = in_.measured() || !led ? QStringLiteral("0/s") : tr("measuring", "in place of a rate");
   const QString in_rate = led ? format_rate(in_.records_per_second()) : QString();
   const QString out_rate = led ? format_rate(out_.records_per_second()) : QString();

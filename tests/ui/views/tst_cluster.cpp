@@ -680,7 +680,7 @@ void TestCluster::a_group_says_what_is_wrong_with_it() {
   status = LagStatus::stopped;
   f.canvas().tickNow();
   QCOMPARE(group().trouble, status_word(LagStatus::stopped));
-  QCOMPARE(group().trouble_glyph, glyph_of(LagStatus::stopped));
+  QCOMPARE(group().trouble_glyph, glyph_of(LagStatus::stopped, true));
   // One whose members are gone is no fault.
   f.session.setGroup("reports", "demo.orders", 0, "Empty");
   f.frame(100);
